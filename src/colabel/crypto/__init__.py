@@ -1,0 +1,1 @@
+"""Primitives only: each file one primitive, composed from PyCA's. Not audited."""

@@ -1,0 +1,1 @@
+"""An engine carries a conversation to real sites."""

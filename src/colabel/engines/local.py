@@ -1,0 +1,111 @@
+"""The engine for one process: every site is an object here, every message still goes as bytes."""
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from colabel.conversation import Ask, Conversation, Message, Replies, Result
+from colabel.data.site import Site
+from colabel.engines.costs import Costs, Exchange
+from colabel.engines.faults import Fault, moments_of
+from colabel.federation.site import Role, SiteSession
+from colabel.privacy.ledger import Ledger
+from colabel.randomness import secret
+from colabel.wire import open_envelope, seal_in
+
+Listener = Callable[[Mapping[str, Any]], None]
+
+
+def _nobody(event: Mapping[str, Any]) -> None:
+    """Nobody listens."""
+
+
+class LocalEngine:
+    """Runs conversations with sites in this process; keeps the ledger and the costs.
+
+    `faults` are played where they say; `shuffle` lets messages arrive in a random order.
+    """
+
+    def __init__(
+        self,
+        sites: Sequence[Site],
+        role: Role,
+        *,
+        faults: Sequence[Fault] = (),
+        shuffle: bool = False,
+        listen: Listener = _nobody,
+    ) -> None:
+        self.sessions = {site.name: SiteSession(site, role) for site in sites}
+        self.role, self.faults, self.shuffle, self.listen = role, faults, shuffle, listen
+        self.ledger, self.costs = Ledger(), Costs()
+        self._session = secret(16).hex()
+        self._gone: set[str] = set()
+        self._last: dict[str, bytes] = {}
+
+    def run(self, conversation: Conversation[Result]) -> Result:
+        """Carry a conversation to its end."""
+        replies: Replies | None = None
+        while True:
+            started = time.perf_counter()
+            try:
+                ask = next(conversation) if replies is None else conversation.send(replies)
+            except StopIteration as end:
+                self._note_server("end", started)
+                result: Result = end.value
+                return result
+            self._note_server(ask.step, started)
+            replies = self._carry(ask)
+
+    def _note_server(self, step: str, started: float) -> None:
+        seconds = time.perf_counter() - started
+        self.costs.server.append((step, seconds))
+        self.listen({"event": "server", "before": step, "seconds": seconds})
+
+    def _carry(self, ask: Ask) -> Replies:
+        number = self.costs.steps
+        self.listen(
+            {"event": "step", "step": ask.step, "number": number, "sites": list(ask.messages)}
+        )
+        names = list(ask.messages)
+        if self.shuffle:
+            random.SystemRandom().shuffle(names)
+        came = {}
+        for name in names:
+            reply = self._exchange(name, ask.step, number, ask.messages[name])
+            if reply is not None:
+                came[name] = reply
+            else:
+                self.listen({"event": "lost", "step": ask.step, "site": name})
+        answered = tuple(name for name in ask.messages if name in came)
+        for release in ask.releases if answered else ():
+            self.ledger.record(ask.step, answered, release)
+        return {name: came[name] for name in answered}
+
+    def _exchange(self, name: str, step: str, number: int, message: Message) -> Message | None:
+        fate = moments_of(self.faults, name, step, number)
+        data = seal_in(self._session, number, "server", message)
+        if name in self._gone or "before" in fate:
+            self._gone.add(name)
+            self.costs.exchanges.append(Exchange(step, number, name, 0, 0, 0.0))
+            return None
+        session = self.sessions[name]
+        saved = session.save() if fate & {"during", "restart"} else b""
+        if "restart" in fate:
+            session = self.sessions[name] = SiteSession.load(session.site, self.role, saved)
+        if "again" in fate and name in self._last:
+            session.receive(self._last[name])
+        started = time.perf_counter()
+        reply = session.receive(data)
+        seconds = time.perf_counter() - started
+        if "twice" in fate:
+            reply = session.receive(data)
+        self._last[name] = data
+        if "during" in fate:
+            self.sessions[name] = SiteSession.load(session.site, self.role, saved)
+        if fate & {"during", "after"}:
+            self._gone.add(name)
+        lost = bool(fate & {"during", "late"})
+        sent = 0 if lost else len(reply)
+        self.costs.exchanges.append(Exchange(step, number, name, len(data), sent, seconds))
+        return None if lost else open_envelope(reply, site="server", step=step)[1]

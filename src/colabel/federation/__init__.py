@@ -1,0 +1,1 @@
+"""The algorithms as conversations (the server's side) and what a site answers."""

@@ -1,0 +1,141 @@
+"""Cross-client label propagation: the server's side of [XCLP Alg. 1].
+
+step         line    who takes part, and what a loss means [XCLP §3.3, Robustness]
+hello …      1       a lost site is as if it had never taken part
+moments …    –       shared preprocessing, if any: the same
+codes …      2-5     the same
+influence    10-14   a lost site has shaped the graph; its labels do not count
+….back       14-16   a lost site does not learn its labels; the others are not affected
+
+Points are ordered by site, and labelled first within a site: sizes are all the server knows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from colabel.conversation import Conversation
+from colabel.errors import SitesLost
+from colabel.federation.moments import share_moments
+from colabel.federation.own_labels import Influence, OwnScores
+from colabel.federation.plan import LabellingPlan
+from colabel.graph.distances import Distances
+from colabel.graph.neighbours import nearest
+from colabel.graph.propagate import influence, influence_on_new
+from colabel.graph.weights import adjacency, normalise, towards
+from colabel.protocols.hamming import by_name
+from colabel.protocols.keys import Group, agree
+from colabel.protocols.sums import ClearSums
+from colabel.wire import pack
+
+SCORES = "class scores and class counts"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """What the server is left with: no label and no point of anybody."""
+
+    group: Group
+    weights: csr_array
+    n_neighbors: int
+    alpha: float
+    received: tuple[str, ...]
+
+
+def cross_client_labels(names: Sequence[str], plan: LabellingPlan) -> Conversation[Labelled]:
+    """Label the unlabelled points of all sites; each site alone learns its own labels."""
+    group, distances = yield from compare(names, plan)  # lines 1-5
+    k = min(int(plan.n_neighbors), distances.shape[0] - 1)
+    weights = adjacency(nearest(distances, k), plan.n_bits)  # lines 6-8
+    graph = normalise(weights)  # line 9
+    columns = influence(graph, plan.alpha, scored(group, plan), labelled(group))  # lines 10-12
+    received = yield from propagate(group, columns, rows_of(group, plan))  # lines 13-16
+    return Labelled(group, weights, k, plan.alpha, received)
+
+
+def label_newcomers(
+    names: Sequence[str], newcomers: Sequence[str], fitted: Labelled, plan: LabellingPlan
+) -> Conversation[tuple[str, ...]]:
+    """Label the points of newcomers by their neighbours in a graph that stays as it is.
+
+    A new point's scores are the weighted mean of its neighbours' scores: one step of Algorithm 1
+    that only the new point takes. The ledger of the first run holds for the second.
+    """
+    group, distances = yield from compare([*names, *newcomers], plan, newcomers)
+    old = group.only(names)
+    if old.names != fitted.group.names:
+        missing = sorted(set(fitted.group.names) - set(old.names))
+        raise SitesLost(f"the graph needs all its sites, and {', '.join(missing)} did not answer")
+    near = nearest(distances, fitted.n_neighbors, same_points=False)
+    steps = towards(near, plan.n_bits, fitted.weights)
+    columns = influence_on_new(normalise(fitted.weights), fitted.alpha, steps, labelled(old))
+    owners = {name: group.sizes[name].n_points for name in newcomers if name in group.names}
+    return (yield from propagate(group, columns, owners))
+
+
+def compare(
+    names: Sequence[str], plan: LabellingPlan, newcomers: Sequence[str] = ()
+) -> Conversation[tuple[Group, Distances]]:
+    """Everything up to the matrix H of distances, for the sites that stay [lines 1-5]."""
+    group = yield from agree(names, pack(plan), seed_is_public=plan.seed is not None)
+    group = yield from share_moments(group, plan, newcomers)
+    group, distances = yield from by_name(plan.hamming).conversation(
+        group, plan.n_bits, newcomers
+    )
+    if distances.shape[1] < 2:
+        raise SitesLost("fewer than two points are left: there is nothing to compare")
+    return group, distances
+
+
+def propagate(
+    group: Group, columns: NDArray[np.float64], owners: Mapping[str, int]
+) -> Conversation[tuple[str, ...]]:
+    """Give every site its labels' columns, sum what they contribute, return each its rows.
+
+    `columns`: rows as `owners` says, one column for each labelled point of the group.
+    """
+    ends = np.cumsum([size.n_labelled for size in group.sizes.values()])
+    parts = np.split(columns.astype(np.float32), ends[:-1], axis=1)
+    requests = {
+        name: Influence(part, tuple(owners.values()))
+        for name, part in zip(group.names, parts, strict=True)
+    }
+    # each owner's block ends with one more row, for the class counts that weight the classes
+    blocks = {name: n_rows + 1 for name, n_rows in owners.items()}
+    received = yield from ClearSums().rows("influence", SCORES, requests, blocks, OwnScores)
+    return tuple(received)
+
+
+def labelled(group: Group) -> NDArray[np.intp]:
+    """Where the labelled points stand: first within each site."""
+    return _positions(group, {name: (0, size.n_labelled) for name, size in group.sizes.items()})
+
+
+def scored(group: Group, plan: LabellingPlan) -> NDArray[np.intp]:
+    """Where the points stand that get scores."""
+    return _positions(
+        group,
+        {
+            name: (size.n_points - rows_of(group, plan)[name], size.n_points)
+            for name, size in group.sizes.items()
+        },
+    )
+
+
+def rows_of(group: Group, plan: LabellingPlan) -> dict[str, int]:
+    """How many of each site's points get scores: the unlabelled ones, or all."""
+    return {
+        name: size.n_points - size.n_labelled * plan.keep_labels
+        for name, size in group.sizes.items()
+    }
+
+
+def _positions(group: Group, spans: Mapping[str, tuple[int, int]]) -> NDArray[np.intp]:
+    offset, found = 0, [np.empty(0, dtype=np.intp)]
+    for name, size in group.sizes.items():
+        found.append(offset + np.arange(*spans[name], dtype=np.intp))
+        offset += size.n_points
+    return np.concatenate(found)

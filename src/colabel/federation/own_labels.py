@@ -1,0 +1,103 @@
+"""What a site answers in a labelling session: its sizes, its codes, its labels' contribution.
+
+Inside the session a site orders its points with the labelled ones first; what it keeps for its
+user is in the order of its rows. A point that is the zero vector has no angle to anything: it
+gets a code at random, gives no label away and receives none (label −1, confidence 0).
+"""
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from colabel.conversation import Done, Message
+from colabel.crypto.prg import stream
+from colabel.data.site import UNLABELLED
+
+from colabel.federation.plan import Agreed, LabellingPlan
+from colabel.federation.site import SiteSession
+from colabel.graph import scores
+from colabel.graph.codes import codes, hyperplanes
+from colabel.protocols.keys import Hello, SharedSeed, Welcome
+from colabel.protocols.sums import Summand, Total
+from colabel.wire import unpack
+
+
+class Influence(Message, frozen=True):
+    """How far each of your labels reaches: one column per label, rows in the owners' blocks."""
+
+    columns: np.ndarray
+    owners: tuple[int, ...]
+
+
+class OwnScores(Total, frozen=True):
+    """The scores of your own points, and below them the number of labels of each class."""
+
+
+class OwnLabels(msgspec.Struct, frozen=True):
+    """What the site was after, in the order of its rows."""
+
+    labels: np.ndarray
+    confidence: np.ndarray
+    distributions: np.ndarray
+
+
+def welcome(session: SiteSession, request: Hello) -> Welcome:
+    """Check the plan, agree to it, and say how many points there are."""
+    plan = unpack(request.plan, LabellingPlan).validate()
+    highest = int(session.site.labels.max(initial=UNLABELLED))
+    if highest >= plan.n_classes:
+        session.refuse("too few classes", f"at least {highest + 1}", str(plan.n_classes))
+    session.remember(Agreed(plan))
+    if plan.seed is not None:
+        session.remember(SharedSeed(plan.seed))
+    n_points, n_features = session.site.points.shape
+    return Welcome(n_points, int(session.site.labelled.sum()), n_features)
+
+
+def order(session: SiteSession) -> NDArray[np.intp]:
+    """The site's rows in session order: labelled first."""
+    return np.argsort(~session.site.labelled, kind="stable")
+
+
+def site_codes(session: SiteSession) -> NDArray[np.uint8]:
+    """The packed codes of the site's points, in session order [XCLP Alg. 1, lines 3-4]."""
+    seed = session.recall(SharedSeed).seed
+    n_bits = session.recall(Agreed).plan.n_bits
+    points = session.points()
+    packed = codes(points, hyperplanes(seed, n_bits, points.shape[1]))
+    flat = ~points.any(axis=1)
+    noise = stream(seed, f"zero vectors of {session.name}", int(flat.sum()) * n_bits)
+    bits = np.frombuffer(noise, dtype=np.uint8).reshape(-1, n_bits) & 1
+    packed[flat] = np.packbits(bits, axis=1)
+    return packed[order(session)]
+
+
+def contribution(session: SiteSession, request: Influence) -> Summand:
+    """The influence of the site's labels on everybody's points [XCLP Alg. 1, line 13]."""
+    plan = session.recall(Agreed).plan
+    own = session.site.labels[order(session)][: int(session.site.labelled.sum())]
+    if request.columns.shape != (sum(request.owners), len(own)):
+        session.refuse(
+            "columns of another shape",
+            f"{sum(request.owners)} rows and {len(own)} columns",
+            " × ".join(map(str, request.columns.shape)),
+        )
+    chosen = scores.one_hot(own, plan.n_classes)
+    scored = request.columns.astype(np.float64) @ chosen
+    counts = chosen.sum(axis=0, keepdims=True)
+    blocks = np.split(scored, np.cumsum(request.owners)[:-1])
+    return Summand(np.concatenate([part for block in blocks for part in (block, counts)]))
+
+
+def receive_scores(session: SiteSession, total: OwnScores) -> Done:
+    """From the site's own scores to its labels and confidences [XCLP Alg. 1, lines 15-16]."""
+    plan, site = session.recall(Agreed).plan, session.site
+    own, counts = total.matrix[:-1], total.matrix[-1]
+    if plan.class_weighting == "balanced":
+        own = own / np.maximum(counts, 1.0)
+    shares = scores.one_hot(site.labels, plan.n_classes)
+    shares[order(session)[len(site) - len(own) :]] = scores.distributions(own)
+    flat = ~session.points().any(axis=1) & ~site.labelled
+    shares[flat] = 0.0
+    session.remember(OwnLabels(scores.labels(shares), scores.confidence(shares), shares))
+    return Done()

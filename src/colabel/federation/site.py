@@ -1,0 +1,155 @@
+"""A site's part in one session: it answers requests, and its whole state can be saved.
+
+A request that was answered already gets the same answer again (a reply may get lost); an older
+one, or one of another session, is refused. So a site may be killed and restored from `save()`
+between any two steps, and messages may come twice or out of order.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from colabel.conversation import Message, State
+from colabel.data.site import Site
+from colabel.errors import InputError, LocalProtocolError, Problem, RemoteProtocolError
+from colabel.wire import digest, open_envelope, pack, seal_in, unpack
+
+Handler = Callable[["SiteSession", Any], Message]
+
+
+class Role(NamedTuple):
+    """What a site can do in a session: which function answers which message, and how the
+    points that it compares and their codes are made.
+    """  # noqa: D205
+
+    handlers: Mapping[type[Message], Handler]
+    points: Callable[["SiteSession"], NDArray[np.floating]]
+    codes: Callable[["SiteSession"], NDArray[np.uint8]]
+
+
+class _Saved(msgspec.Struct):
+    """What `save()` writes."""
+
+    data: str
+    session: str
+    step: int
+    asked: str
+    reply: bytes
+    memory: dict[str, bytes]
+
+
+class SiteSession:
+    """One site in one session, in the given role."""
+
+    def __init__(self, site: Site, role: Role) -> None:
+        self.site, self.name = site, site.name
+        self.role = role
+        self._memory: dict[str, msgspec.Struct | msgspec.Raw] = {}
+        self._session, self._step, self._asked, self._reply = "", -1, "", b""
+        self._points: NDArray[np.floating] | None = None
+        self._codes: NDArray[np.uint8] | None = None
+
+    def receive(self, data: bytes) -> bytes:
+        """An envelope in, an envelope out."""
+        envelope, message = open_envelope(data, site=self.name, step=str(self._step + 1))
+        asked = digest(data)
+        if self._session and envelope.session != self._session:
+            self.refuse("another session", self._session, envelope.session)
+        if asked == self._asked:
+            return self._reply
+        if envelope.step <= self._step:
+            self.refuse("stale message", f"step {self._step + 1} or later", str(envelope.step))
+        reply = seal_in(envelope.session, envelope.step, self.name, self.answer(message))
+        self._session, self._step = envelope.session, envelope.step
+        self._asked, self._reply = asked, reply
+        return reply
+
+    def answer(self, request: Message) -> Message:
+        """Answer one request."""
+        handler = self.role.handlers.get(type(request))
+        if handler is None:
+            self.refuse("not a request", "a request", type(request).__name__)
+        return handler(self, request)
+
+    def remember(self, state: msgspec.Struct) -> None:
+        """Keep a state until the session ends; a later one of its type replaces it."""
+        self._memory[type(state).__name__] = state
+
+    def recall(self, kind: type[State]) -> State:
+        """The state remembered, or a `RemoteProtocolError`: the server skipped a step."""
+        state = self._memory.get(kind.__name__)
+        if state is None:
+            self.refuse("a step was skipped", f"the step that leads to {kind.__name__}", "none")
+        if isinstance(state, msgspec.Raw):
+            state = self._memory[kind.__name__] = unpack(bytes(state), kind)
+        if not isinstance(state, kind):
+            raise LocalProtocolError(
+                "two states share a name",
+                site=self.name,
+                step=str(self._step),
+                expected=kind.__qualname__,
+                got=type(state).__qualname__,
+            )
+        return state
+
+    def knows(self, kind: type[State]) -> bool:
+        """Whether there is such a state."""
+        return kind.__name__ in self._memory
+
+    def save(self) -> bytes:
+        """Everything but the data: what `load` needs to go on from here."""
+        memory = {
+            name: bytes(state) if isinstance(state, msgspec.Raw) else pack(state)
+            for name, state in self._memory.items()
+        }
+        return pack(
+            _Saved(
+                fingerprint(self.site), self._session, self._step, self._asked, self._reply, memory
+            )
+        )
+
+    @classmethod
+    def load(cls, site: Site, role: Role, saved: bytes) -> "SiteSession":
+        """Go on where `save` was called, with the same data."""
+        held = unpack(saved, _Saved)
+        if held.data != fingerprint(site):
+            raise InputError(
+                Problem(
+                    "the data changed since the session was saved",
+                    "Restore the data of that time, or start a new session.",
+                    site=site.name,
+                )
+            )
+        session = cls(site, role)
+        session._session, session._step = held.session, held.step
+        session._asked, session._reply = held.asked, held.reply
+        session._memory = {name: msgspec.Raw(state) for name, state in held.memory.items()}
+        return session
+
+    def points(self) -> NDArray[np.floating]:
+        """The points that the site compares, made once."""
+        if self._points is None:
+            self._points = self.role.points(self)
+        return self._points
+
+    def codes(self) -> NDArray[np.uint8]:
+        """Their packed codes, made once."""
+        if self._codes is None:
+            self._codes = self.role.codes(self)
+        return self._codes
+
+    def refuse(self, rule: str, expected: str, got: str) -> NoReturn:
+        """Blame the server for a message that does not belong here."""
+        raise RemoteProtocolError(
+            rule, site=self.name, step=str(self._step), expected=expected, got=got
+        )
+
+
+def fingerprint(site: Site) -> str:
+    """A hash of a site's points and labels."""
+    points = np.ascontiguousarray(site.points)
+    labels = np.ascontiguousarray(site.labels, dtype="<i8")
+    return digest(repr((points.dtype.str, points.shape)).encode() + points.tobytes() + labels.tobytes())

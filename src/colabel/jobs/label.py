@@ -1,0 +1,106 @@
+"""The labelling job in this process: across sites, each site alone, or all points pooled."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colabel.data.site import Site, Sites
+from colabel.engines.costs import Costs
+from colabel.engines.faults import Fault
+from colabel.engines.local import Listener, LocalEngine
+from colabel.federation.labelling import Labelled, cross_client_labels, label_newcomers
+from colabel.federation.own_labels import OwnLabels
+from colabel.federation.plan import LabellingPlan
+from colabel.federation.roles import LABELLING
+from colabel.federation.site import SiteSession
+from colabel.privacy.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Each site's own labels (None where the site was lost), and what the run left behind."""
+
+    own: Mapping[str, OwnLabels | None]
+    labelled: Labelled | None
+    ledger: Ledger
+    costs: Costs
+
+
+def label(
+    sites: Sites,
+    plan: LabellingPlan,
+    *,
+    faults: Sequence[Fault] = (),
+    listen: Listener | None = None,
+) -> Outcome:
+    """Label across sites."""
+    engine = _engine(sites.sites, faults, listen)
+    labelled = engine.run(cross_client_labels(sites.names, plan.validate()))
+    own = {name: _own(engine.sessions[name]) for name in sites.names}
+    return Outcome(own, labelled, engine.ledger, engine.costs)
+
+
+def label_new(
+    sites: Sites,
+    newcomers: Sites,
+    labelled: Labelled,
+    plan: LabellingPlan,
+    *,
+    listen: Listener | None = None,
+) -> Outcome:
+    """Label new points by a graph that was made before; nothing about old points changes."""
+    engine = _engine([*sites.sites, *newcomers.sites], (), listen)
+    engine.run(label_newcomers(labelled.group.names, newcomers.names, labelled, plan))
+    own = {name: _own(engine.sessions[name]) for name in newcomers.names}
+    return Outcome(own, labelled, engine.ledger, engine.costs)
+
+
+def label_alone(sites: Sites, plan: LabellingPlan) -> Outcome:
+    """Label each site by its own labels only; nothing leaves a site."""
+    own = {site.name: _alone(site, sites, plan) for site in sites.sites}
+    return Outcome(own, None, Ledger(), Costs())
+
+
+def label_pooled(sites: Sites, plan: LabellingPlan) -> Outcome:
+    """Label as if all points were in one place: what sharing everything would give."""
+    points = np.concatenate([site.points for site in sites.sites])
+    labels = np.concatenate([site.labels for site in sites.sites])
+    pool = Sites((Site("pool", points, labels),), sites.classes, sites.columns)
+    pooled = label(pool, plan).own["pool"]
+    ends = np.cumsum([len(site) for site in sites.sites])[:-1]
+    own = {} if pooled is None else _split(pooled, sites.names, ends)
+    return Outcome(own, None, Ledger(), Costs())
+
+
+def _alone(site: Site, sites: Sites, plan: LabellingPlan) -> OwnLabels | None:
+    if len(site) < 2 or not site.labelled.any():
+        nothing = np.zeros((len(site), plan.n_classes))
+        return OwnLabels(site.labels, site.labelled.astype(np.float64), nothing)
+    alone = Sites((site,), sites.classes, sites.columns)
+    return label(alone, plan).own[site.name]
+
+
+def _split(
+    pooled: OwnLabels, names: Sequence[str], ends: NDArray[np.intp]
+) -> dict[str, OwnLabels | None]:
+    parts = zip(
+        np.split(pooled.labels, ends),
+        np.split(pooled.confidence, ends),
+        np.split(pooled.distributions, ends),
+        strict=True,
+    )
+    return {name: OwnLabels(*part) for name, part in zip(names, parts, strict=True)}
+
+
+def _engine(
+    sites: Sequence[Site], faults: Sequence[Fault], listen: Listener | None
+) -> LocalEngine:
+    options: dict[str, Callable[[Mapping[str, Any]], None]] = {} if listen is None else {"listen": listen}
+    return LocalEngine(sites, LABELLING, faults=faults, **options)
+
+
+def _own(session: SiteSession) -> OwnLabels | None:
+    return session.recall(OwnLabels) if session.knows(OwnLabels) else None

@@ -1,0 +1,1 @@
+"""What was revealed to whom, and under which guarantee."""

@@ -1,0 +1,17 @@
+"""Ways in which the server gets the Hamming distances of all pairs of points, by name."""
+
+from collections.abc import Mapping
+
+from colabel.errors import InputError, Problem, did_you_mean
+from colabel.protocols.hamming.base import SecureHamming
+from colabel.protocols.hamming.clear import ClearHamming
+
+WAYS: Mapping[str, type[SecureHamming]] = {way.name: way for way in (ClearHamming,)}
+
+
+def by_name(name: str) -> SecureHamming:
+    """The way called so."""
+    if name not in WAYS:
+        hint = did_you_mean(name, tuple(WAYS))
+        raise InputError(Problem(f"there is no way called {name!r} to compare codes", hint))
+    return WAYS[name]()

@@ -1,0 +1,68 @@
+"""No protection: the sites send their codes to the server. For simulation, and as the oracle.
+
+step     message              bytes up per site    who learns what
+codes    ShareCodes → Codes   n · ⌈L/8⌉            server: all codes (with the seed, which it also
+                                                   sees here, all directions of all points)
+
+A site lost in this step is as if it had never taken part [XCLP §3.3, Robustness].
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar, cast
+
+import numpy as np
+
+from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
+from colabel.graph.distances import CodeDistances, Distances
+from colabel.protocols.hamming.base import Cost, SecureHamming
+from colabel.protocols.keys import Group
+
+_SECONDS_PER_WORD = 3e-10  # one XOR and popcount of 64 bits, one core
+
+
+class ShareCodes(Message, frozen=True):
+    """Send your codes."""
+
+
+class Codes(Message, frozen=True):
+    """Packed codes, one row per point."""
+
+    codes: np.ndarray
+
+
+CODES = Release("the codes of all points, hence all distances and directions", "server", "in clear")
+
+
+def share_codes(site: SiteSide, request: ShareCodes) -> Codes:
+    """The site's side."""
+    return Codes(site.codes())
+
+
+class ClearHamming(SecureHamming):
+    """The server's side."""
+
+    name: ClassVar[str] = "clear"
+    protects: ClassVar[str] = "no protection: the server sees all codes"
+
+    def conversation(
+        self, group: Group, n_bits: int, newcomers: Sequence[str] = ()
+    ) -> Conversation[tuple[Group, Distances]]:
+        """Collect all codes and compare them when asked."""
+        replies = yield Ask("codes", dict.fromkeys(group.names, ShareCodes()), (CODES,))
+        stayed = group.only(tuple(replies))
+        codes = {name: cast(Codes, replies[name]).codes for name in stayed.names}
+
+        def rows_of(names: Sequence[str]) -> np.ndarray:
+            blank = np.empty((0, -(-n_bits // 8)), dtype=np.uint8)
+            return np.concatenate([blank, *(codes[name] for name in names)])
+
+        others = [name for name in stayed.names if name not in newcomers]
+        columns = rows_of(others)
+        rows = rows_of([n for n in stayed.names if n in newcomers]) if newcomers else columns
+        return stayed, CodeDistances(rows, columns, n_bits)
+
+    def cost(self, group: Group, n_bits: int) -> Cost:
+        """Codes up; every pair of points compared once on the server."""
+        n_points = sum(size.n_points for size in group.sizes.values())
+        words = n_points**2 * -(-n_bits // 64)
+        return Cost(n_points * -(-n_bits // 8), 0, 1, words * _SECONDS_PER_WORD)

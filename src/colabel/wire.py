@@ -1,0 +1,91 @@
+"""Messages and states as bytes: msgpack with NumPy arrays, checked on the way in. No pickle."""
+
+import hashlib
+import math
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from colabel.conversation import Message
+from colabel.errors import RemoteProtocolError
+
+FORMAT = 1
+_DTYPES = frozenset({"|b1", "|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8"})
+
+Thing = TypeVar("Thing")
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """A message with where it belongs: session, step number, sender."""
+
+    session: str
+    step: int
+    sender: str
+    kind: str
+    body: bytes
+    format: int = FORMAT
+
+
+def _array_out(thing: Any) -> Any:
+    if not isinstance(thing, np.ndarray):
+        raise TypeError(f"{type(thing).__name__} cannot travel")
+    plain = np.ascontiguousarray(thing)
+    return plain.dtype.str, plain.shape, plain.reshape(-1).view(np.uint8).data
+
+
+def _array_in(kind: type, raw: Any) -> Any:
+    if kind is not np.ndarray:
+        raise TypeError(f"{kind.__name__} cannot travel")
+    dtype, shape, data = msgspec.convert(raw, tuple[str, tuple[int, ...], bytes])
+    if dtype not in _DTYPES:
+        raise ValueError(f"array of forbidden type {dtype!r}")
+    if any(size < 0 for size in shape):
+        raise ValueError(f"array of impossible shape {shape}")
+    if math.prod(shape) * np.dtype(dtype).itemsize != len(data):
+        raise ValueError(f"array of shape {shape} and type {dtype} with {len(data)} bytes")
+    return np.frombuffer(data, dtype=dtype).reshape(shape)
+
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=_array_out)
+
+
+def pack(thing: Any) -> bytes:
+    """A struct, with its arrays, as bytes."""
+    return _encoder.encode(thing)
+
+
+def unpack(data: bytes, kind: type[Thing]) -> Thing:
+    """A struct of a known type from bytes; arrays are read-only views of them."""
+    return msgspec.msgpack.decode(data, type=kind, dec_hook=_array_in)
+
+
+def digest(data: bytes) -> str:
+    """SHA-256, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def seal_in(session: str, step: int, sender: str, message: Message) -> bytes:
+    """A message in its envelope, as bytes."""
+    return pack(Envelope(session, step, sender, type(message).__name__, pack(message)))
+
+
+def open_envelope(data: bytes, *, site: str, step: str) -> tuple[Envelope, Message]:
+    """The envelope and the message in it; anything malformed is the sender's fault."""
+
+    def refuse(rule: str, expected: str, got: str) -> RemoteProtocolError:
+        return RemoteProtocolError(rule, site=site, step=step, expected=expected, got=got)
+
+    try:
+        envelope = unpack(data, Envelope)
+    except (msgspec.MsgspecError, ValueError, TypeError) as error:
+        raise refuse("malformed envelope", "an envelope", str(error)) from None
+    if envelope.format != FORMAT:
+        raise refuse("other wire format", f"format {FORMAT}", f"format {envelope.format}")
+    kind = Message.kinds.get(envelope.kind)
+    if kind is None:
+        raise refuse("unknown message", "a known kind of message", repr(envelope.kind))
+    try:
+        return envelope, unpack(envelope.body, kind)
+    except (msgspec.MsgspecError, ValueError, TypeError) as error:
+        raise refuse("malformed message", kind.__name__, str(error)) from None
