@@ -21,7 +21,8 @@ class Site:
     @property
     def labelled(self) -> NDArray[np.bool_]:
         """Which rows have a label."""
-        return self.labels != UNLABELLED
+        known: NDArray[np.bool_] = self.labels != UNLABELLED
+        return known
 
     def __len__(self) -> int:
         return len(self.labels)
