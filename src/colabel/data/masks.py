@@ -149,10 +149,8 @@ def _one_per_class(unit_of_row: Rows, labels: Rows, quotas: Rows, rng: np.random
     if (slot_of_class < 0).any():
         what = f"{int(quotas.sum())} labels at these sites cannot cover {len(present)} classes"
         raise InputError(Problem(what, "Ask for more labels, or for more sites with labels."))
-    return np.array(
-        [
-            next(r for r in usable if labels[r] == c and unit_of_row[r] == slots[slot])
-            for c, slot in zip(present, slot_of_class, strict=True)
-        ],
-        np.int64,
-    )
+    firsts = [
+        usable[np.argmax((labels[usable] == c) & (unit_of_row[usable] == slots[slot]))]
+        for c, slot in zip(present, slot_of_class, strict=True)
+    ]
+    return np.array(firsts, np.int64)

@@ -59,7 +59,7 @@ def check_filled(site_of_row: Rows, n_sites: int, fix: str) -> Rows:
 def share_out(n: int, weights: NDArray[np.float64]) -> Rows:
     """`n` as whole numbers in proportion to the weights: largest remainders, ties by index."""
     exact = n * weights / weights.sum()
-    shares = np.floor(exact).astype(np.int64)
+    shares: Rows = np.floor(exact).astype(np.int64)
     order = np.argsort(shares - exact, kind="stable")
     shares[order[: n - int(shares.sum())]] += 1
     return shares

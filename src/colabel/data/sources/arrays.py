@@ -27,8 +27,12 @@ def read_npy(path: Path, roles: Roles) -> RawFile:
 
 def read_npz(path: Path, roles: Roles) -> RawFile:
     """Several named arrays."""
-    with np.load(path, allow_pickle=False) as stored:
-        return _from_arrays(path, {name: stored[name] for name in stored.files}, roles)
+    # NumPy leaves a file open that it opened itself and cannot read
+    with path.open("rb") as stream:
+        stored = np.load(stream, allow_pickle=False)
+        if not isinstance(stored, Mapping):
+            raise ValueError("it holds one array; name it .npy")
+        return _from_arrays(path, dict(stored), roles)
 
 
 def _from_arrays(path: Path, arrays: Arrays, roles: Roles) -> RawFile:

@@ -132,8 +132,10 @@ def _read(path: Path, roles: Roles) -> RawFile:
     try:
         return _READERS[path.suffix.lower()](path, roles)
     except _BROKEN as error:
-        if "allow_pickle" in str(error) or "Object arrays" in str(error):
+        if "Object arrays" in str(error):
             what, fix = "holds Python objects", "Save numbers and words as plain arrays."
+        elif "pickled" in str(error):  # what NumPy suspects wherever its own mark is missing
+            what, fix = "cannot be read: no NumPy file", "Write or copy it again."
         else:
             what, fix = f"cannot be read: {error}", "It may be cut short: write or copy it again."
         return RawFile(path, problems=(Problem(f"{path.name} {what}", fix, path.stem),))
