@@ -377,3 +377,23 @@ def test_check_sites_in_memory() -> None:
     assert "there are no sites" in text()
     assert "no site has a label" in text(site(labels=np.array([-1, -1])))
     assert text(site(points=np.array(["a text", "another"]))).startswith("2 column names")
+
+
+def test_labels_that_are_no_labels(tmp_path: Path) -> None:
+    path = tmp_path / "s.npz"
+    np.savez(path, points=np.ones((2, 2)), labels=np.ones((2, 2), int))
+    assert "the labels have shape (2, 2). Give one label per row" in refused(path)
+    np.savez(path, points=np.ones((2, 2)), labels=np.ones(2, complex))
+    assert "the labels are of type complex128" in refused(path)
+    table = pa.table({"a": [1, 2], "label": [[1], [2]]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    assert "the labels are of type list" in refused(tmp_path / "t.parquet")
+    np.savez(path, points=np.ones((2, 2)), labels=np.array([True, False]))
+    assert read_sites(path).classes == ("False", "True")
+    assert "class 'True' is listed twice" in refused(path, classes=["True", "True", "False"])
+
+
+def test_an_unknown_site_is_a_key_error(tmp_path: Path) -> None:
+    sites = read_sites(write(tmp_path, "north.csv", GOOD))
+    with pytest.raises(KeyError, match="Did you mean 'north'"):
+        sites["nort"]

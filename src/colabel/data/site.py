@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from colabel.errors import did_you_mean
+
 UNLABELLED = -1
 
 
@@ -45,7 +47,11 @@ class Sites:
         return len(self.sites)
 
     def __getitem__(self, name: str) -> Site:
-        return next(site for site in self.sites if site.name == name)
+        for site in self.sites:
+            if site.name == name:
+                return site
+        # not StopIteration, which would silently end a conversation
+        raise KeyError(f"no site {name!r}. {did_you_mean(name, self.names)}")
 
 
 def from_groups(
