@@ -9,7 +9,8 @@ from colabel.graph.neighbours import Neighbours
 
 def similarities(distances: NDArray[np.uint16], n_bits: int) -> NDArray[np.float64]:
     """Estimated cosine similarities, negative ones as 0 [XCLP Alg. 1, line 6]."""
-    return np.maximum(np.cos(np.pi / n_bits * distances), 0.0)
+    acute = 2 * distances.astype(np.int64) < n_bits  # at a right angle, cos leaves a rounding error
+    return np.where(acute, np.cos(np.pi / n_bits * distances), 0.0)
 
 
 def adjacency(neighbours: Neighbours, n_bits: int) -> csr_array:

@@ -11,8 +11,9 @@ step     message                    bytes up per site            who learns what
 <name>   Contribute → Summand       8 · size of the matrix       server: every summand
 <name>.back  Deliver → Done         0                            sites: (their part of) the total
 
-A site lost before its summand arrived contributes nothing; the others are summed. A site lost
-in the way back does not learn its part; nobody else is affected [XCLP §3.3, Robustness].
+A site lost before its summand arrived contributes nothing and receives no rows; the others are
+summed. A site lost on the way back does not learn its part; nobody else is affected
+[XCLP §3.3, Robustness].
 """
 
 from collections.abc import Mapping, Sequence
@@ -112,7 +113,7 @@ class ClearSums:
         matrix = np.sum(list(summands.values()), axis=0)
         ends = np.cumsum(list(owners.values()))
         parts = dict(zip(owners, np.split(matrix, ends[:-1]), strict=True))
-        told = {name: total(part) for name, part in parts.items()}
+        told = {name: total(part) for name, part in parts.items() if name in summands}
         return (yield from self._back(step, f"the sum of all sites' {what}, own rows only", told))
 
     def shared(

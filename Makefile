@@ -1,0 +1,46 @@
+# Every target sets itself up: a .venv with the pinned versions, and nothing else is needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORE := $(VENV)/.core
+ALL := $(VENV)/.all
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test test-fast lint format bench docs clean
+
+demo: $(CORE)
+	$(BIN)/colabel demo --out runs/demo --force
+
+test: $(ALL)
+	$(BIN)/python -m pytest
+
+lint: $(ALL)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(ALL)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(ALL)
+	$(BIN)/python -m bench
+
+docs: $(ALL)
+	$(BIN)/sphinx-build -W -q -b html docs docs/_build
+
+clean:
+	rm -rf $(VENV) build dist docs/_build runs
+
+$(CORE): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -c constraints.txt -e .
+	touch $@
+
+# torch first and alone: asked for together with the rest, pip may choose its CUDA build
+$(ALL): $(CORE)
+	$(BIN)/pip install --quiet -c constraints.txt torch==2.13.0
+	$(BIN)/pip install --quiet -c constraints.txt -e ".[torch,vision,text,test,lint,docs]"
+	$(BIN)/pip check
+	touch $@
