@@ -1,0 +1,146 @@
+"""From a run folder to `report.html`: one file, no script, nothing loaded from anywhere."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from colabel.data import write_atomically
+from colabel.errors import InputError, Problem
+from colabel.privacy.ledger import Entry, Ledger
+from colabel.report import words
+from colabel.report.results import ACROSS, ALONE, POOLED, Results
+from colabel.report.svg import Series, dot_rows, histogram, reliability
+from colabel.runs.folder import LEDGER, REPORT, RESULTS, StoredLedger
+from colabel.runs.record import RECORD, RunRecord, read_json, read_record
+
+_HERE = Path(__file__).parent
+MARKS = {
+    ALONE: Series(ALONE, "dot", "alone"),
+    ACROSS: Series(ACROSS, "dot", "across"),
+    POOLED: Series(POOLED, "ring", "pooled"),
+}
+SHOWN = 40  # rows of a chart; the table below it has them all
+
+
+def write_report(folder: Path) -> Path:
+    """Make `report.html` of a finished run, from the other files of its folder."""
+    record = read_record(folder)
+    if record.status != "finished":
+        what = f"the run in {folder} is {record.status}" + (
+            f": {record.error}" if record.error else ""
+        )
+        raise InputError(Problem(what, f"Let it finish, or run again; {RECORD} says what it was."))
+    results = read_json(folder / RESULTS, Results)
+    ledger = read_json(folder / LEDGER, StoredLedger).ledger
+    html = render(record, results, ledger).encode()
+
+    def write(stream: BinaryIO) -> None:
+        stream.write(html)
+
+    write_atomically(folder / REPORT, write)
+    return folder / REPORT
+
+
+def render(record: RunRecord, results: Results, ledger: Ledger) -> str:
+    """The page as text."""
+    pages = Environment(
+        loader=FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    pages.filters |= {
+        "percent": words.percent,
+        "size": words.size,
+        "seconds": words.seconds,
+        "count": words.count,
+        "mean_and_sd": words.mean_and_sd,
+    }
+    return pages.get_template("page.html").render(
+        # a file of this package, not input
+        css=Markup((_HERE / "style.css").read_text("utf-8")),  # noqa: S704
+        run=record,
+        results=results,
+        across=ACROSS,
+        alone=ALONE,
+        pooled=POOLED,
+        marks=[MARKS[method] for method in results.methods],
+        n_points=sum(site.n_points for site in results.sites),
+        n_given=sum(site.n_given for site in results.sites),
+        counted=words.counted,
+        over_runs=lambda method, measure: over_runs(results, method, measure),
+        whose=lambda entry: words.whose(entry.sites, len(results.sites)),
+        learnt=by_party(ledger),
+        charts=_charts(results),
+        shown=SHOWN,
+    )
+
+
+def over_runs(results: Results, method: str, measure: str) -> str:
+    """A measure over all seeds, or of the one run."""
+    scores = [one.scores[method] for one in results.repeats] or [results.overall[method]]
+    return words.mean_and_sd([getattr(score, measure) for score in scores])
+
+
+def by_party(ledger: Ledger) -> Mapping[str, Sequence[Entry]]:
+    """The entries of the ledger by who learnt them, the server first."""
+    parties = sorted({entry.to for entry in ledger}, key=lambda who: (who != "server", who))
+    return {who: ledger.seen_by(who) for who in parties}
+
+
+def site_measure(results: Results) -> str:
+    """What is compared between sites: accuracy, or coverage if the truth is not known."""
+    return "accuracy" if results.knows_truth else "coverage"
+
+
+def _charts(results: Results) -> dict[str, Any]:
+    measure = site_measure(results)
+    series = [MARKS[method] for method in results.methods]
+    rows = {
+        site.name: [getattr(site.scores[method], measure) for method in results.methods]
+        for site in results.sites[:SHOWN]
+    }
+    sure = results.confidence
+    charts = {
+        "measure": measure,
+        "sites": dot_rows(
+            rows, series, f"{measure} of each site; the table below has the same numbers"
+        ),
+        "confidence": histogram(sure.edges, sure.counts, "How many points have which confidence"),
+        "calibration": None,
+        "classes": _class_chart(results),
+        "class_marks": _CLASS_MARKS[: 3 if results.knows_truth else 2],
+    }
+    if sure.accuracies is not None:
+        charts["calibration"] = reliability(
+            sure.means, sure.accuracies, sure.counts, "Accuracy of the points of each confidence"
+        )
+    return charts
+
+
+_CLASS_MARKS = (
+    Series("labels given", "dot", "alone"),
+    Series("labels received", "dot", "across"),
+    Series("true labels of the receivers", "ring", "pooled"),
+)
+
+
+def _class_chart(results: Results) -> Markup:
+    classes = results.classes
+    given = max(sum(c.given for c in classes), 1)
+    received = max(sum(c.received for c in classes), 1)
+    true = max(sum(c.true or 0 for c in classes), 1)
+    rows = {
+        c.name: [
+            c.given / given,
+            c.received / received,
+            *([] if not results.knows_truth else [(c.true or 0) / true]),
+        ]
+        for c in classes[:SHOWN]
+    }
+    marks = _CLASS_MARKS[: 3 if results.knows_truth else 2]
+    return dot_rows(rows, marks, "Share of each class; the table below has the counts")
