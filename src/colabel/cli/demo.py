@@ -72,7 +72,7 @@ def demo(screen: Screen, out: Path | None, seed: int, n_seeds: int, force: bool)
         title = f"Handwritten digits at {N_SITES} sites"
         done = conclude(run, title, sites, compared, plan, truth, repeats)
         report = write_report(folder)
-    show_sites(screen, done.results)
+    show_sites(screen, done.results, f", seed {seed}")
     _show_seeds(screen, done.results)
     show_ledger(screen, done.outcome.ledger, N_SITES)
     show_cost(screen, done.results)
@@ -119,5 +119,5 @@ def _show_seeds(screen: Screen, results: "Results") -> None:
         for method in results.methods
     ]  # fmt: skip
     runs = words.counted(len(results.repeats), "seed")
-    title = f"Over all sites, mean ± standard deviation of {runs}"
+    title = f"All sites, mean ± sd of {runs}"
     screen.table(title, ["method", "accuracy", "balanced accuracy"], rows)

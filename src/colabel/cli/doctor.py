@@ -11,6 +11,7 @@ from colabel.cli.screen import Screen, as_data
 from colabel.cli.verb import Answer, verb
 
 if TYPE_CHECKING:
+    from colabel.cli.truth import Columns
     from colabel.data import Diagnosis
 
 _EXTRAS = {
@@ -25,6 +26,7 @@ _EXTRAS = {
 @click.option("--site-column", metavar="C", help="The column that names each row's site.")
 @click.option("--label-column", metavar="Y", help="The column with the labels. [label]")
 @click.option("--id-column", metavar="I", help="The column with the ids. [id, if there is one]")
+@click.option("--truth-column", metavar="T", help="A column of true labels, as in `label`.")
 @verb
 def doctor(
     screen: Screen,
@@ -32,13 +34,15 @@ def doctor(
     site_column: str | None,
     label_column: str | None,
     id_column: str | None,
+    truth_column: str | None,
 ) -> Answer:
     """Examine SITES and this installation; name every problem and its fix.
 
     Ends with 0 if `colabel label` could run with these files, else with 1. Without SITES only the
     installation is examined.
     """
-    from colabel.data import Diagnosis, diagnose
+    from colabel.cli.truth import Columns
+    from colabel.data import Diagnosis
     from colabel.runs import environment
 
     versions, machine = environment()
@@ -46,9 +50,7 @@ def doctor(
     _show_environment(screen, versions, machine, extras)
     found = Diagnosis(None, (), ())
     if sites:
-        found = diagnose(
-            sites, site_column=site_column, label_column=label_column, id_column=id_column
-        )
+        found = _examine(sites, Columns(site_column, label_column, id_column, truth_column))
         _show_sites(screen, found)
     return Answer(
         {
@@ -63,6 +65,18 @@ def doctor(
         },
         code=PROBLEMS if found.problems else 0,
     )
+
+
+def _examine(sites: tuple[Path, ...], columns: "Columns") -> "Diagnosis":
+    from colabel.cli.truth import read_input
+    from colabel.data import Diagnosis
+    from colabel.errors import InputError
+
+    try:
+        found = read_input(sites, columns)
+    except InputError as error:
+        return Diagnosis(None, error.problems, ())
+    return Diagnosis(found.sites, (), found.notes)
 
 
 def _show_environment(

@@ -92,7 +92,6 @@ def conclude(
     repeats: Any = (),
 ) -> Finished:
     """Measure, and write everything but the report."""
-    from colabel.protocols.hamming import by_name
     from colabel.report import summarise
     from colabel.runs import labels_table
 
@@ -101,7 +100,7 @@ def conclude(
         title,
         sites,
         compared,
-        protection=f"{plan.hamming}, {by_name(plan.hamming).protects}",
+        plan=plan,
         truth=truth,
         repeats=repeats,
     )

@@ -11,42 +11,73 @@ if TYPE_CHECKING:
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
-class OrAuto(click.ParamType[int | float | str]):
-    """A number, or the word "auto"."""
+class OrWord(click.ParamType[int | float | str]):
+    """A number, or one of a few words."""
 
-    def __init__(self, kind: type[int] | type[float]) -> None:
-        self.kind = kind
-        self.name = f"{'N' if kind is int else 'A'}|auto"
+    def __init__(self, kind: type[int] | type[float], *words: str) -> None:
+        self.kind, self.words = kind, words
+        self.name = "|".join(["N" if kind is int else "A", *words])
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> int | float | str:
         """Parse it, or say what is expected."""
-        if value == "auto" or isinstance(value, self.kind):
+        if value in self.words or isinstance(value, self.kind):
             return value  # type: ignore[no-any-return]
         try:
             return self.kind(value)
         except ValueError:
             wanted = "whole number" if self.kind is int else "number"
-            self.fail(f"{value!r} is neither a {wanted} nor 'auto'.", param, ctx)
+            words = " or ".join(repr(word) for word in self.words)
+            self.fail(f"{value!r} is neither a {wanted} nor {words}.", param, ctx)
 
 
+# what --help says; a test holds it against the plan, whose import would make --help slow
+DEFAULTS = {
+    "n_neighbors": "20",
+    "alpha": "share",
+    "n_bits": "4096",
+    "hamming": "clear",
+    "features": "scaled",
+    "sharpness": "4.0",
+    "density_correction": "True",
+    "class_weighting": "balanced",
+    "keep_labels": "True",
+    "confidence": "probability",
+}
+_WHAT: Mapping[str, tuple[click.ParamType[Any] | type, str | None, str]] = {
+    "n_neighbors": (OrWord(int, "auto"), None, "Neighbours of each point in the graph."),
+    "alpha": (
+        OrWord(float, "auto", "share"),
+        None,
+        "How far labels reach, 0 to 1; share: the farther, the fewer labels there are.",
+    ),
+    "n_bits": (int, "L", "Length of the codes that are compared."),
+    "hamming": (str, "WAY", "How codes are compared."),
+    "features": (
+        str,
+        "NAME",
+        "Shared preprocessing: identity, centred, standardised, scaled or whitened.",
+    ),
+    "sharpness": (float, "P", "Power of the similarities that weight the graph's edges."),
+    "density_correction": (bool, "BOOL", "Divide edges by the density around both ends."),
+    "class_weighting": (
+        str,
+        "balanced|none",
+        "Divide a label's influence by the number of labels of its class.",
+    ),
+    "keep_labels": (bool, "BOOL", "Keep given labels; otherwise they are propagated anew."),
+    "confidence": (str, "probability|entropy", "What confidence measures."),
+}
 _OPTIONS = (
-    click.option(
-        "--n-neighbors", type=OrAuto(int), help="Neighbours of each point in the graph. [10]"
-    ),
-    click.option("--alpha", type=OrAuto(float), help="How far labels reach, 0 to 1. [0.99]"),
-    click.option("--n-bits", type=int, metavar="L", help="Length of the codes. [4096]"),
-    click.option("--hamming", metavar="WAY", help="How codes are compared, e.g. clear."),
-    click.option(
-        "--class-weighting",
-        metavar="balanced|none",
-        help="Divide a label's influence by the number of labels of its class. [balanced]",
-    ),
-    click.option(
-        "--features",
-        metavar="NAME",
-        help="Shared preprocessing: identity, centred, standardised or whitened. [identity]",
+    *(
+        click.option(
+            f"--{name.replace('_', '-')}",
+            type=kind,
+            metavar=metavar,
+            help=f"{what} [{DEFAULTS[name].lower()}]",
+        )
+        for name, (kind, metavar, what) in _WHAT.items()
     ),
     click.option(
         "--preset", metavar="paper", help="Settings that go together; other options refine them."
@@ -58,7 +89,7 @@ _OPTIONS = (
         help="Fix the hyperplanes in public, for repeatable runs. [drawn by the sites, in secret]",
     ),
 )
-NAMES = ("n_neighbors", "alpha", "n_bits", "hamming", "class_weighting", "features", "preset")
+NAMES = (*DEFAULTS, "preset")
 
 
 def plan_options(verb: Verb) -> Verb:

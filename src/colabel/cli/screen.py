@@ -1,6 +1,8 @@
 """What a command shows: tables to people on stdout, or one JSON object and all else on stderr."""
 
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TextIO
 
 import click
@@ -95,14 +97,19 @@ class Screen:
 
 def tidy(problem: Problem) -> str:
     """A problem as a sentence."""
-    return str(problem).strip()
+    return str(replace(problem, fix=_as_options(problem.fix))).strip()
+
+
+def _as_options(fix: str) -> str:
+    """The library names parameters; here they are options."""
+    return re.sub(r"\b(site|label|id)_column\b", r"--\1-column", fix)
 
 
 def as_data(problem: Problem) -> dict[str, Any]:
     """A problem as JSON knows it."""
     return {
         "what": problem.what,
-        "fix": problem.fix,
+        "fix": _as_options(problem.fix),
         "site": problem.site,
         "row": problem.row,
         "column": problem.column,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 30
 
 
-def show_sites(screen: Screen, results: "Results") -> None:
+def show_sites(screen: Screen, results: "Results", which: str = "") -> None:
     """One row per site, and one for all."""
     from colabel.report import words
 
@@ -31,7 +31,7 @@ def show_sites(screen: Screen, results: "Results") -> None:
          words.count(sum(s.n_given for s in results.sites)),
          *(words.percent(getattr(results.overall[m], measure)) for m in results.methods)]
     )  # fmt: skip
-    title = f"{measure.capitalize()} on unlabelled points"
+    title = f"{measure.capitalize()} on unlabelled points{which}"
     screen.table(title, ["site", "points", "labels", *results.methods], rows)
 
 

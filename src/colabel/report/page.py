@@ -73,8 +73,11 @@ def render(record: RunRecord, results: Results, ledger: Ledger) -> str:
         n_given=sum(site.n_given for site in results.sites),
         counted=words.counted,
         over_runs=lambda method, measure: over_runs(results, method, measure),
+        headline=lambda method, measure: headline(results, method, measure)[0],
+        spread=lambda method, measure: headline(results, method, measure)[1],
         whose=lambda entry: words.whose(entry.sites, len(results.sites)),
         learnt=by_party(ledger),
+        shown_value=_in_words,
         charts=_charts(results),
         shown=SHOWN,
     )
@@ -82,8 +85,32 @@ def render(record: RunRecord, results: Results, ledger: Ledger) -> str:
 
 def over_runs(results: Results, method: str, measure: str) -> str:
     """A measure over all seeds, or of the one run."""
+    return words.mean_and_sd(_values(results, method, measure))
+
+
+def headline(results: Results, method: str, measure: str) -> tuple[str, str]:
+    """The number to show first, and how much it varies: a lucky seed must not be the headline."""
+    values = _values(results, method, measure)
+    known = [value for value in values if value is not None]
+    if len(values) < 2 or not known:
+        return words.percent(values[0]), ""
+    spread = words.mean_and_sd(values).partition("±")[2].strip()
+    return words.percent(sum(known) / len(known)), f", ± {spread} over {len(values)} seeds"
+
+
+def _values(results: Results, method: str, measure: str) -> list[float | None]:
     scores = [one.scores[method] for one in results.repeats] or [results.overall[method]]
-    return words.mean_and_sd([getattr(score, measure) for score in scores])
+    return [getattr(score, measure) for score in scores]
+
+
+def _in_words(value: Any, caption: str) -> str:
+    match value:
+        case None:
+            return "drawn in secret" if caption == "Seeds" else words.NOTHING
+        case bool():
+            return "yes" if value else "no"
+        case _:
+            return str(value)
 
 
 def by_party(ledger: Ledger) -> Mapping[str, Sequence[Entry]]:

@@ -89,8 +89,10 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     steps: list[StepCost]
     server_seconds: float
     protection: str
+    confidence_kind: str
     n_neighbors: int | None = None
     alpha: float | None = None
+    n_other_classes: int = 0
     repeats: list[Repeat] = []
     format: int = FORMAT
 

@@ -8,7 +8,9 @@ import numpy as np
 from colabel.data import Sites
 from colabel.engines.costs import Costs
 from colabel.federation.labelling import Labelled
+from colabel.federation.plan import LabellingPlan
 from colabel.jobs.label import Outcome
+from colabel.protocols.hamming import by_name
 from colabel.report import metrics
 from colabel.report.results import (
     ACROSS,
@@ -43,7 +45,7 @@ def summarise(
     sites: Sites,
     compared: Compared,
     *,
-    protection: str,
+    plan: LabellingPlan,
     truth: Truth | None = None,
     repeats: Sequence[Repeat] = (),
 ) -> Results:
@@ -58,14 +60,22 @@ def summarise(
         confidence=_confidence(sites, across.own, truth),
         classes=_classes(sites, across.own, truth),
         homophily=_homophily(sites, across, truth),
-        n_edges=0 if labelled is None else int(labelled.weights.nnz) // 2,
+        n_edges=0 if labelled is None else int(labelled.weights.matrix.nnz) // 2,
         steps=_steps(across.costs),
         server_seconds=across.costs.server_seconds,
-        protection=protection,
+        protection=f"{plan.hamming}, {by_name(plan.hamming).protects}",
+        confidence_kind=plan.confidence,
         n_neighbors=None if labelled is None else labelled.n_neighbors,
         alpha=None if labelled is None else labelled.alpha,
+        n_other_classes=_n_other_classes(sites, truth),
         repeats=list(repeats),
     )
+
+
+def _n_other_classes(sites: Sites, truth: Truth | None) -> int:
+    """Points whose true class no site has a label of: nobody could label them right."""
+    n_classes = len(sites.classes)
+    return sum(int((true_labels(site, truth) >= n_classes).sum()) for site in sites.sites)
 
 
 def _sites(
@@ -152,7 +162,8 @@ def _homophily(sites: Sites, across: Outcome, truth: Truth | None) -> list[Homop
         kinds["true"] = np.concatenate(
             [truth[name][_labelled_first(sites, name)] for name in graph.group.names]
         )
-    measured = {kind: metrics.homophily(graph.weights, labels) for kind, labels in kinds.items()}
+    matrix = graph.weights.matrix
+    measured = {kind: metrics.homophily(matrix, labels) for kind, labels in kinds.items()}
     return [
         Homophily(kind, share, chance)
         for kind, (share, chance) in measured.items()

@@ -75,9 +75,9 @@ def dot_rows(
     names: list[Markup] = []
     for i, (name, row) in enumerate(rows.items()):
         y = ROW * i + ROW / 2
-        names.append(tag("text", _short(name), x="25%", y=y + 4, text_anchor="end", class_="name"))
+        names.append(tag("text", _short(name), x="0%", y=y + 4, class_="name"))
         plot += _row(series, [None if v is None else v / top for v in row], row, y)
-    inner = tag("svg", joined(plot), x="29%", width="67%", height=height + AXIS, overflow="visible")
+    inner = tag("svg", joined(plot), x="28%", width="68%", height=height + AXIS, overflow="visible")
     return chart(height + AXIS, alt, [*names, inner])
 
 
