@@ -10,6 +10,7 @@ from colabel.features import (
     Identity,
     Moments,
     Order,
+    Scaled,
     Standardised,
     Whitened,
     build,
@@ -46,24 +47,44 @@ def test_standardised_is_scikit_learns_on_the_pooled_points(
         np.testing.assert_allclose(features.transform(site), expected.transform(site), atol=1e-9)
 
 
-def test_whitened_is_pca_whitening_up_to_a_rotation(sites: list[np.ndarray]) -> None:
+def test_without_ridge_whitened_is_pca_whitening_up_to_a_rotation(sites: list[np.ndarray]) -> None:
     everything = np.vstack(sites)
-    ours = Whitened(pooled(sites, "products"), shrinkage=0).transform(everything)
+    ours = Whitened(pooled(sites, "products"), ridge=0).transform(everything)
     n = len(everything)
     theirs = PCA(whiten=True).fit_transform(everything) * np.sqrt(n / (n - 1))
     np.testing.assert_allclose(ours @ ours.T, theirs @ theirs.T, atol=1e-6)
     np.testing.assert_allclose(np.cov(ours.T, bias=True), np.eye(6), atol=1e-8)
 
 
-def test_full_shrinkage_only_standardises(sites: list[np.ndarray]) -> None:
+def test_a_large_ridge_leaves_the_directions_of_the_scaled_points(sites: list[np.ndarray]) -> None:
     sums = pooled(sites, "products")
+    whitened = Whitened(sums, ridge=1e9).transform(sites[1])
+    scaled = Scaled(sums).transform(sites[1])
     np.testing.assert_allclose(
-        Whitened(sums, shrinkage=1).transform(sites[1]), Standardised(sums).transform(sites[1])
+        whitened / np.linalg.norm(whitened), scaled / np.linalg.norm(scaled), atol=1e-6
     )
 
 
+def test_scaled_divides_by_the_mean_of_own_and_median_variance() -> None:
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(300, 5)) * [1.0, 2.0, 100.0, 1e-3, 3.0] + 7
+    points[:, 4] = rng.random(300) < 0.2
+    got = Scaled(total([moments(part, "squares") for part in (points[:90], points[90:])]))
+    variance = points.var(axis=0)
+    usual = np.median(variance[:4])
+    expected = (points - points.mean(axis=0)) / np.sqrt((variance + usual) / 2)
+    expected[:, 4] = points[:, 4] - points[:, 4].mean()  # zeros and ones are only centred
+    np.testing.assert_allclose(got.transform(points), expected, atol=1e-7)
+
+
+def test_scaled_knows_zeros_and_ones_also_about_an_origin() -> None:
+    points = (np.random.default_rng(0).random((50, 2)) < 0.3).astype(float)
+    scaled = Scaled(moments(points, "squares", about=[0.25, 0.5]))
+    np.testing.assert_allclose(scaled.transform(points), points - points.mean(axis=0), atol=1e-12)
+
+
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e-9, 1e9, -12345.678])
-@pytest.mark.parametrize("name", ["standardised", "whitened"])
+@pytest.mark.parametrize("name", ["standardised", "scaled", "whitened"])
 def test_constant_columns_become_zero(name: str, constant: float) -> None:
     points = np.random.default_rng(0).normal(size=(10_001, 3))
     points[:, 1] = constant
@@ -71,12 +92,13 @@ def test_constant_columns_become_zero(name: str, constant: float) -> None:
     rows = build(name, sums).transform(points)
     assert np.isfinite(rows).all()
     np.testing.assert_array_equal(rows[:, 1], 0)
-    np.testing.assert_allclose(rows[:, [0, 2]].std(axis=0), 1, atol=0.1)
+    size = 1 if name != "whitened" else 1 / np.sqrt(11)  # the ridge adds 10 × the mean variance
+    np.testing.assert_allclose(rows[:, [0, 2]].std(axis=0), size, rtol=0.1)
 
 
 def test_more_columns_than_points_stay_finite() -> None:
     points = np.random.default_rng(0).normal(size=(5, 20))
-    rows = Whitened(moments(points, "products"), shrinkage=0).transform(points)
+    rows = Whitened(moments(points, "products"), ridge=0).transform(points)
     assert np.isfinite(rows).all()
     # Five centred points span four directions, each of which is whitened.
     np.testing.assert_allclose(np.linalg.svd(rows)[1], [*[np.sqrt(5)] * 4, 0], atol=1e-6)
@@ -110,8 +132,8 @@ def test_input_errors(sites: list[np.ndarray]) -> None:
         Standardised(sums)
     with pytest.raises(InputError, match="'products'"):
         Whitened(pooled(sites, "squares"))
-    with pytest.raises(InputError, match="shrinkage"):
-        Whitened(pooled(sites, "products"), shrinkage=1.5)
+    with pytest.raises(InputError, match="ridge"):
+        Whitened(pooled(sites, "products"), ridge=-1)
     with pytest.raises(InputError, match="2 columns, the moments 6"):
         Centred(sums).transform(np.ones((3, 2)))
     with pytest.raises(InputError, match="no points"):

@@ -20,7 +20,9 @@ STEPS = ("hello", "moments", "moments.back", "codes", "influence", "influence.ba
 
 
 def plan_for(sites, **settings):
-    defaults = {"n_neighbors": 5, "n_bits": 512, "seed": SEED, "features": "centred"}
+    defaults = {
+        "n_neighbors": 5, "alpha": 0.9, "n_bits": 512, "seed": SEED, "features": "centred"
+    }
     return LabellingPlan(n_classes=len(sites.classes), **(defaults | settings))
 
 

@@ -13,9 +13,21 @@ from colabel.jobs.label import label, label_alone, label_new, label_pooled
 SEED = bytes(range(32))
 
 
+PAPER = {
+    "n_neighbors": 5,
+    "alpha": 0.95,
+    "features": "identity",
+    "sharpness": 1.0,
+    "density_correction": False,
+    "confidence": "entropy",
+    "n_bits": 512,
+    "seed": SEED,
+}
+
+
 def plan_for(sites, **settings):
-    defaults = {"n_neighbors": 5, "alpha": 0.95, "n_bits": 512, "seed": SEED}
-    return LabellingPlan(n_classes=len(sites.classes), **(defaults | settings))
+    """The paper's algorithm, on small codes."""
+    return LabellingPlan(n_classes=len(sites.classes), **(PAPER | settings))
 
 
 def algorithm_1(sites, plan):
@@ -32,18 +44,24 @@ def algorithm_1(sites, plan):
     for i in range(n):
         others = sorted((j for j in range(n) if j != i), key=lambda j: (distances[i, j], order[j]))
         for j in others[: plan.n_neighbors]:
-            nearest[i, j] = max(similar[i, j], 0)
+            nearest[i, j] = max(similar[i, j], 0) ** plan.sharpness
     weights = nearest + nearest.T
+    if plan.density_correction:
+        weights = weights / np.outer(weights.sum(axis=1), weights.sum(axis=1))
     degrees = weights.sum(axis=1)
     normalised = weights / np.sqrt(np.outer(degrees, degrees))
     influence = np.linalg.inv(np.eye(n) - plan.alpha * normalised)
     one_hot = (labels[:, None] == np.arange(plan.n_classes)).astype(float)
+    plain = influence @ one_hot
     if plan.class_weighting == "balanced":
         one_hot /= np.maximum(one_hot.sum(axis=0), 1)
     scores = influence @ one_hot
     shares = scores / scores.sum(axis=1, keepdims=True)
+    predicted = shares.argmax(axis=1)
+    if plan.confidence == "probability":
+        return predicted, plain[np.arange(n), predicted] / plain.sum(axis=1), shares
     entropy = -(shares * np.log(np.maximum(shares, 1e-300))).sum(axis=1)
-    return shares.argmax(axis=1), 1 - entropy / np.log(plan.n_classes), shares
+    return predicted, 1 - entropy / np.log(plan.n_classes), shares
 
 
 def session_order(sites):
@@ -61,11 +79,19 @@ def joined(outcome, field):
     return np.concatenate([getattr(own, field) for own in outcome.own.values()])
 
 
-@pytest.mark.parametrize("weighting", ["balanced", "none"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"class_weighting": "none"},
+        {"class_weighting": "balanced"},
+        {"sharpness": 4.0, "density_correction": True, "confidence": "probability"},
+        {"sharpness": 3.0},
+    ],
+)
 @pytest.mark.parametrize("seed", range(3))
-def test_every_site_gets_what_algorithm_1_gives(weighting, seed):
+def test_every_site_gets_what_algorithm_1_gives(settings, seed):
     sites = make_sites(seed=seed)
-    plan = plan_for(sites, class_weighting=weighting, keep_labels=False)
+    plan = plan_for(sites, keep_labels=False, **settings)
     labels, confidence, shares = algorithm_1(sites, plan)
     outcome = label(sites, plan)
     np.testing.assert_array_equal(joined(outcome, "labels"), labels)
@@ -101,7 +127,7 @@ def test_the_secret_seed_changes_codes_but_hardly_labels(sites):
     assert (first == second).mean() > 0.9
 
 
-@pytest.mark.parametrize("features", ["centred", "standardised", "whitened"])
+@pytest.mark.parametrize("features", ["centred", "standardised", "scaled", "whitened"])
 def test_shared_features_equal_preprocessing_the_pool(sites, features):
     from colabel.features import build, by_name, moments
 
@@ -114,7 +140,7 @@ def test_shared_features_equal_preprocessing_the_pool(sites, features):
     got = label(sites, plan_for(sites, features=features))
     want = label(ready, plan_for(sites))
     np.testing.assert_allclose(
-        joined(got, "distributions"), joined(want, "distributions"), atol=1e-4
+        joined(got, "distributions"), joined(want, "distributions"), atol=2e-4
     )
 
 

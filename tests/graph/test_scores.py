@@ -12,7 +12,7 @@ from colabel.graph import scores
 @given(arrays(np.float64, (4, 3), elements=st.floats(0, 1e6)))
 def test_labels_and_confidences_equal_the_papers_formulas(matrix):
     shares = scores.distributions(matrix)
-    labels, confidence = scores.labels(shares), scores.confidence(shares)
+    labels, confidence = scores.labels(shares), scores.certainty(shares)
     for row, share, label, sure in zip(matrix, shares, labels, confidence, strict=True):
         total = sum(row)
         if total == 0:
@@ -28,14 +28,19 @@ def test_labels_and_confidences_equal_the_papers_formulas(matrix):
 def test_an_unreached_point_is_minus_one_and_never_nan():
     shares = scores.distributions(np.zeros((2, 4)))
     assert scores.labels(shares).tolist() == [-1, -1]
-    assert scores.confidence(shares).tolist() == [0.0, 0.0]
+    assert scores.certainty(shares).tolist() == [0.0, 0.0]
 
 
 def test_one_class_is_certain_where_it_reaches():
     shares = scores.distributions(np.array([[0.0], [2.0]]))
     assert scores.labels(shares).tolist() == [-1, 0]
-    assert scores.confidence(shares).tolist() == [0.0, 1.0]
+    assert scores.certainty(shares).tolist() == [0.0, 1.0]
 
 
 def test_one_hot_of_unlabelled_is_zero():
     assert scores.one_hot(np.array([1, -1]), 2).tolist() == [[0.0, 1.0], [0.0, 0.0]]
+
+
+def test_probability_is_the_chosen_labels_share_of_all_influence():
+    matrix = np.array([[3.0, 1.0], [1.0, 3.0], [0.0, 0.0]])
+    assert scores.probability(matrix, np.array([0, 0, -1])).tolist() == [0.75, 0.25, 0.0]

@@ -17,6 +17,7 @@ def slow_graph(matrix, n_bits, k):
     """[XCLP Alg. 1, lines 6-9], one entry at a time."""
     n = len(matrix)
     similar = np.cos(np.pi * matrix.astype(float) / n_bits)
+    similar[2 * matrix.astype(int) >= n_bits] = 0
     nearest_only = np.zeros((n, n))
     for i in range(n):
         others = sorted((j for j in range(n) if j != i), key=lambda j: (matrix[i, j], j))
@@ -39,7 +40,7 @@ def test_graph_equals_the_papers_formulas(n, k, seed):
     k = min(k, n - 1)
     weights = adjacency(nearest(distances, k), 64)
     want_weights, want_scaled = slow_graph(distances.matrix, 64, k)
-    np.testing.assert_allclose(weights.toarray(), want_weights, atol=1e-12)
+    np.testing.assert_allclose(weights.matrix.toarray(), want_weights, atol=1e-12)
     np.testing.assert_allclose(normalise(weights).toarray(), want_scaled, atol=1e-12)
 
 
@@ -60,10 +61,24 @@ def test_one_step_to_a_new_point_is_its_row_of_the_graph():
     new = StoredDistances(rng.integers(0, 32, (5, 12), dtype=np.uint16), 64)
     near = nearest(new, 4, same_points=False)
     got = towards(near, 64, weights).toarray()
-    degrees = weights.toarray().sum(axis=1)
+    degrees = weights.matrix.toarray().sum(axis=1)
     for i in range(5):
         row = np.zeros(12)
         for j, distance in zip(near.indices[i], near.distances[i], strict=True):
             if degrees[j] > 0:
                 row[j] = max(np.cos(np.pi * distance / 64), 0) / np.sqrt(degrees[j])
         np.testing.assert_allclose(got[i], row / row.sum(), atol=1e-12)
+
+
+def test_sharpness_is_a_power_and_density_is_divided_out():
+    distances = random_distances(15, 64, 4)
+    near = nearest(distances, 4)
+    plain = adjacency(near, 64, sharpness=1.0).matrix.toarray()
+    nearest_only = np.zeros((15, 15))
+    np.put_along_axis(nearest_only, near.indices, similarities(near.distances, 64) ** 3, axis=1)
+    cubed = nearest_only + nearest_only.T
+    np.testing.assert_allclose(adjacency(near, 64, sharpness=3).matrix.toarray(), cubed)
+    even = adjacency(near, 64, density_correction=True)
+    degrees = np.where(plain.sum(axis=1) > 0, plain.sum(axis=1), 1)
+    np.testing.assert_allclose(even.matrix.toarray(), plain / np.outer(degrees, degrees))
+    np.testing.assert_allclose(even.density, degrees)

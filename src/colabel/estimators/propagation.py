@@ -6,7 +6,8 @@ The three differ only in who builds a graph together.
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from inspect import signature
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,8 +25,18 @@ from colabel.federation.plan import LabellingPlan
 from colabel.jobs.label import Outcome, label, label_new
 from colabel.privacy.ledger import Ledger
 
+# what a preset sets wherever the parameter is left at its default
 PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "paper": {"class_weighting": "none", "features": "identity", "keep_labels": False},
+    "paper": {
+        "n_neighbors": 10,
+        "alpha": 0.99,
+        "features": "identity",
+        "sharpness": 1.0,
+        "density_correction": False,
+        "class_weighting": "none",
+        "keep_labels": False,
+        "confidence": "entropy",
+    },
 }
 Floats = NDArray[np.float64]
 
@@ -35,21 +46,33 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
 
     Parameters
     ----------
-    n_neighbors, alpha : number or "auto"
-        Neighbours of each point in the graph, and how far labels reach (0 to 1). "auto" chooses
-        by the leave-one-out accuracy on the labelled points.
+    n_neighbors : int or "auto"
+        Neighbours of each point in the graph.
+    alpha : float, "share" or "auto"
+        How far labels reach, between 0 and 1. "share" is 1 minus the share of labelled points,
+        between 0.5 and 0.98. "auto" (here or above) tries several values and leaves the default
+        only for one that is clearly better by leave-one-out on the labelled points.
     n_bits : int
         Length of the codes that are compared; more is nearer to the true angles.
     hamming : str
         How the codes are compared: see `colabel.protocols.hamming`.
+    features : {"identity", "centred", "standardised", "scaled", "whitened"}
+        Preprocessing that the sites agree on, by sums over all sites. "whitened" is better for
+        pixels, "identity" for embeddings of texts.
+    sharpness : float
+        Power of the similarities.
+    density_correction : bool
+        Keep labels from flowing into crowded regions only because these are crowded.
     class_weighting : {"balanced", "none"}
-        "balanced" divides the influence of a label by the number of labels of its class.
-    features : {"identity", "centred", "standardised", "whitened"}
-        Preprocessing that the sites agree on, by sums over all sites.
+        "balanced" divides the influence of a label by the number of labels of its class: right
+        for balanced accuracy. "none" is often better for plain accuracy on skewed classes.
     keep_labels : bool
         Keep the labels that were given; otherwise they are propagated anew like all others.
+    confidence : {"probability", "entropy"}
+        "probability" is the share of the chosen label in all influence that reaches the point,
+        "entropy" is the paper's 1 − entropy / log C.
     preset : {"paper"}, optional
-        "paper" is Algorithm 1 of XCLP to the letter; it sets the four parameters above.
+        "paper" is Algorithm 1 of XCLP to the letter, in every parameter left at its default.
     random_state : int, RandomState or None
         Fixes the hyperplanes, in public. With None they are drawn by the sites, in secret.
 
@@ -72,13 +95,16 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
 
     def __init__(
         self,
-        n_neighbors: int | Literal["auto"] = 10,
-        alpha: float | Literal["auto"] = 0.99,
+        n_neighbors: int | Literal["auto"] = 20,
+        alpha: float | Literal["share", "auto"] = "share",
         n_bits: int = 4096,
         hamming: str = "clear",
+        features: str = "scaled",
+        sharpness: float = 4.0,
+        density_correction: bool = True,
         class_weighting: str = "balanced",
-        features: str = "identity",
         keep_labels: bool = True,
+        confidence: str = "probability",
         preset: str | None = None,
         random_state: Any = None,
     ) -> None:
@@ -86,9 +112,12 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
         self.alpha = alpha
         self.n_bits = n_bits
         self.hamming = hamming
-        self.class_weighting = class_weighting
         self.features = features
+        self.sharpness = sharpness
+        self.density_correction = density_correction
+        self.class_weighting = class_weighting
         self.keep_labels = keep_labels
+        self.confidence = confidence
         self.preset = preset
         self.random_state = random_state
 
@@ -166,23 +195,19 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
         return label(sites, self._plan)
 
     def _make_plan(self) -> LabellingPlan:
-        settings: dict[str, Any] = {
-            "n_neighbors": self.n_neighbors,
-            "alpha": self.alpha,
-            "n_bits": self.n_bits,
-            "hamming": self.hamming,
-            "class_weighting": self.class_weighting,
-            "features": self.features,
-            "keep_labels": self.keep_labels,
-        }
-        if self.preset is not None:
-            if self.preset not in PRESETS:
-                hint = did_you_mean(str(self.preset), tuple(PRESETS))
-                raise InputError(Problem(f"preset is {self.preset!r}", hint))
-            settings |= PRESETS[self.preset]
+        settings = self.get_params(deep=False)
+        preset, random_state = settings.pop("preset"), settings.pop("random_state")
+        if preset is not None:
+            if preset not in PRESETS:
+                hint = did_you_mean(str(preset), tuple(PRESETS))
+                raise InputError(Problem(f"preset is {preset!r}", hint))
+            defaults = signature(type(self)).parameters
+            for name, value in PRESETS[preset].items():
+                if settings[name] == defaults[name].default:
+                    settings[name] = value
         seed = None
-        if self.random_state is not None:
-            seed = check_random_state(self.random_state).bytes(SEED_BYTES)
+        if random_state is not None:
+            seed = check_random_state(random_state).bytes(SEED_BYTES)
         return LabellingPlan(n_classes=len(self.classes_), seed=seed, **settings).validate()
 
     def _report(self, fitted: list[tuple[Sites, Outcome]]) -> None:

@@ -14,7 +14,7 @@ from colabel.errors import InputError, Problem, did_you_mean
 from colabel.features.images import EfficientNetLite0
 from colabel.features.moments import Moments, Order, add, moments, total
 from colabel.features.plain import Identity, Precomputed
-from colabel.features.scaling import Centred, Standardised, Whitened
+from colabel.features.scaling import Centred, Scaled, Standardised, Whitened
 from colabel.features.text import MiniLM
 from colabel.features.torch_module import TorchFeatures
 
@@ -28,6 +28,7 @@ __all__ = [
     "Moments",
     "Order",
     "Precomputed",
+    "Scaled",
     "Standardised",
     "TorchFeatures",
     "Whitened",
@@ -52,11 +53,13 @@ class Features(Protocol):
         ...
 
 
-type_of = type[Identity | Centred | Standardised | Whitened | EfficientNetLite0 | MiniLM]
+type_of = type[
+    Identity | Centred | Standardised | Scaled | Whitened | EfficientNetLite0 | MiniLM
+]
 
 _CLASSES: dict[str, type_of] = {
     kind.name: kind
-    for kind in (Identity, Centred, Standardised, Whitened, EfficientNetLite0, MiniLM)
+    for kind in (Identity, Centred, Standardised, Scaled, Whitened, EfficientNetLite0, MiniLM)
 }
 NAMES = tuple(_CLASSES)
 
@@ -71,7 +74,7 @@ def by_name(name: str) -> type_of:
 def build(name: str, sums: Moments | None = None) -> Features:
     """The features with this name, from the moments of all sites' points where it needs them."""
     kind = by_name(name)
-    if issubclass(kind, Centred | Standardised | Whitened):
+    if issubclass(kind, Centred | Standardised | Scaled | Whitened):
         if sums is None:
             raise InputError(
                 Problem(

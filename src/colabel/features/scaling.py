@@ -44,56 +44,100 @@ class Standardised:
     order: ClassVar[Order] = "squares"
 
     def __init__(self, sums: Moments, tolerance: float = ROUNDING) -> None:
-        mean = _mean(sums)
-        mean_square = _second(sums, self.name, "squares", "products") / sums.count
-        if mean_square.ndim == 2:
-            mean_square = np.diagonal(mean_square)
-        variance = mean_square - mean**2
-        varies = variance > tolerance * mean_square
-        self.mean = sums.about + mean
-        self.scale = np.where(varies, 1 / np.sqrt(np.where(varies, variance, 1.0)), 0.0)
+        self.mean = sums.about + _mean(sums)
+        variance = _variance(sums, self.name, tolerance)
+        self.scale = _inverse_roots(variance, variance > 0)
 
     def transform(self, points: NDArray[np.generic]) -> Matrix:
         """Standardised points, float64."""
         return (_matching(points, self.mean) - self.mean) * self.scale
 
 
-class Whitened:
-    """Standardised points whose columns are then decorrelated over all sites.
+class Scaled:
+    """Points on comparable scales, without blowing up columns that hardly vary.
 
-    `shrinkage` mixes the correlations with the identity: 0 whitens fully, 1 only standardises.
-    The symmetric root of the correlations is used (ZCA): unlike PCA whitening it has no free
-    signs or rotations, so that sites with different linear algebra still agree on it.
+    Each column is centred and divided by √((variance + the median variance) / 2); a column that
+    is 0 or 1 everywhere is only centred, a constant one becomes 0. Full standardisation harms
+    one-hot columns and the dark corners of images; see docs/decisions/005.
+    """
+
+    name: ClassVar[str] = "scaled"
+    order: ClassVar[Order] = "squares"
+
+    def __init__(self, sums: Moments, tolerance: float = ROUNDING) -> None:
+        self.mean = sums.about + _mean(sums)
+        variance = _variance(sums, self.name, tolerance)
+        varies = variance > 0
+        measured = varies & ~_zero_or_one(sums, self.name, tolerance)
+        usual = float(np.median(variance[measured])) if measured.any() else 1.0
+        self.scale = varies.astype(np.float64)
+        self.scale[measured] = _inverse_roots((variance + usual) / 2, measured)[measured]
+
+    def transform(self, points: NDArray[np.generic]) -> Matrix:
+        """Scaled points, float64."""
+        return (_matching(points, self.mean) - self.mean) * self.scale
+
+
+class Whitened:
+    """Scaled points whose strong directions are then shrunk to the size of the others.
+
+    The covariance over all sites gets `ridge` × its mean variance on the diagonal; the points
+    are multiplied by its inverse root. With ridge 0 this is full whitening. The symmetric root is
+    used (ZCA): unlike PCA whitening it has no free signs or rotations, so that sites with
+    different linear algebra agree on it.
     """
 
     name: ClassVar[str] = "whitened"
     order: ClassVar[Order] = "products"
 
-    def __init__(self, sums: Moments, shrinkage: float = 0.1, tolerance: float = ROUNDING) -> None:
-        if not 0 <= shrinkage <= 1:
-            raise InputError(Problem(f"shrinkage is {shrinkage}", "Choose it from 0 to 1."))
+    def __init__(self, sums: Moments, ridge: float = 10.0, tolerance: float = ROUNDING) -> None:
+        if not ridge >= 0:
+            raise InputError(Problem(f"ridge is {ridge}", "Choose a number from 0 up."))
         second = _second(sums, self.name, "products") / sums.count
-        self._standardised = Standardised(sums, tolerance)
-        mean, scale = _mean(sums), self._standardised.scale
-        correlation = (second - np.outer(mean, mean)) * np.outer(scale, scale)
-        mixed = (1 - shrinkage) * correlation
-        mixed[np.diag_indices_from(mixed)] = 1.0
-        # The relative error of a correlation grows as the variance drowns in the mean square.
+        self._scaled = Scaled(sums, tolerance)
+        mean, scale = _mean(sums), self._scaled.scale
+        covariance = (second - np.outer(mean, mean)) * np.outer(scale, scale)
+        usual = float(np.trace(covariance)) / max(int((scale > 0).sum()), 1)
+        # The relative error of a covariance grows as the variance drowns in the mean square.
         noise = tolerance * float(np.max(np.diagonal(second) * scale**2, initial=1.0)) * len(mean)
-        # One such column must not switch off all the others.
-        self.matrix = _inverse_root(mixed, min(noise, 1e-6))
+        self.matrix = _inverse_root(covariance, ridge * usual, noise)
 
     def transform(self, points: NDArray[np.generic]) -> Matrix:
         """Whitened points, float64."""
-        return self._standardised.transform(points) @ self.matrix
+        return self._scaled.transform(points) @ self.matrix
 
 
-def _inverse_root(symmetric: Matrix, noise: float) -> Matrix:
-    """A^(−1/2), leaving out the directions in which A is zero up to noise."""
+def _inverse_root(symmetric: Matrix, ridge: float, noise: float) -> Matrix:
+    """(A + ridge)^(−1/2), leaving out the directions in which A is zero up to noise."""
     values, vectors = np.linalg.eigh((symmetric + symmetric.T) / 2)
     kept = values > noise
-    root: Matrix = (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
-    return root
+    return (vectors[:, kept] / np.sqrt(values[kept] + ridge)) @ vectors[:, kept].T
+
+
+def _inverse_roots(variance: Matrix, where: NDArray[np.bool_]) -> Matrix:
+    """1 / √variance there, 0 elsewhere."""
+    roots = np.sqrt(np.where(where, variance, 1.0))
+    return np.where(where, 1.0 / roots, 0.0)
+
+
+def _squares(sums: Moments, name: str) -> Matrix:
+    second = _second(sums, name, "squares", "products")
+    return second if second.ndim == 1 else np.diagonal(second)
+
+
+def _variance(sums: Moments, name: str, tolerance: float) -> Matrix:
+    """Each column's variance, exactly 0 where it is only rounding."""
+    mean_square = _squares(sums, name) / sums.count
+    variance = mean_square - _mean(sums) ** 2
+    return np.where(variance > tolerance * mean_square, variance, 0.0)
+
+
+def _zero_or_one(sums: Moments, name: str, tolerance: float) -> NDArray[np.bool_]:
+    """Columns with Σx = Σx²: all their values are 0 or 1 (or the sums agree by accident)."""
+    sum_, about, count = sums.sum, sums.about, sums.count
+    total = sum_ + count * about
+    squares = _squares(sums, name) + 2 * about * sum_ + count * about**2
+    return np.abs(total - squares) <= tolerance * np.maximum(squares, 1.0)
 
 
 def _mean(sums: Moments) -> Matrix:

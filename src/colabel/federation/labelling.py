@@ -4,6 +4,7 @@ step         line    who takes part, and what a loss means [XCLP §3.3, Robustne
 hello …      1       a lost site is as if it had never taken part
 moments …    –       shared preprocessing, if any: the same
 codes …      2-5     the same
+try …        –       choosing k and α, if asked: see tuning.py
 influence    10-14   a lost site has shaped the graph; its labels do not count
 ….back       14-16   a lost site does not learn its labels; the others are not affected
 
@@ -15,17 +16,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from colabel.conversation import Conversation
 from colabel.errors import SitesLost
 from colabel.federation.moments import share_moments
 from colabel.federation.own_labels import Influence, OwnScores
 from colabel.federation.plan import LabellingPlan
+from colabel.federation.graphs import labelled, rows_of, scored, weigh
+from colabel.federation.tuning import choose
 from colabel.graph.distances import Distances
 from colabel.graph.neighbours import nearest
 from colabel.graph.propagate import influence, influence_on_new
-from colabel.graph.weights import adjacency, normalise, towards
+from colabel.graph.weights import Weights, normalise, towards
 from colabel.protocols.hamming import by_name
 from colabel.protocols.keys import Group, agree
 from colabel.protocols.sums import ClearSums
@@ -39,7 +41,7 @@ class Labelled:
     """What the server is left with: no label and no point of anybody."""
 
     group: Group
-    weights: csr_array
+    weights: Weights
     n_neighbors: int
     alpha: float
     received: tuple[str, ...]
@@ -48,12 +50,12 @@ class Labelled:
 def cross_client_labels(names: Sequence[str], plan: LabellingPlan) -> Conversation[Labelled]:
     """Label the unlabelled points of all sites; each site alone learns its own labels."""
     group, distances = yield from compare(names, plan)  # lines 1-5
-    k = min(int(plan.n_neighbors), distances.shape[0] - 1)
-    weights = adjacency(nearest(distances, k), plan.n_bits)  # lines 6-8
+    n_neighbors, alpha = yield from choose(group, distances, plan)
+    weights = weigh(nearest(distances, n_neighbors), plan)  # lines 6-8
     graph = normalise(weights)  # line 9
-    columns = influence(graph, plan.alpha, scored(group, plan), labelled(group))  # lines 10-12
+    columns = influence(graph, alpha, scored(group, plan), labelled(group))  # lines 10-12
     received = yield from propagate(group, columns, rows_of(group, plan))  # lines 13-16
-    return Labelled(group, weights, k, plan.alpha, received)
+    return Labelled(group, weights, n_neighbors, alpha, received)
 
 
 def label_newcomers(
@@ -70,7 +72,7 @@ def label_newcomers(
         missing = sorted(set(fitted.group.names) - set(old.names))
         raise SitesLost(f"the graph needs all its sites, and {', '.join(missing)} did not answer")
     near = nearest(distances, fitted.n_neighbors, same_points=False)
-    steps = towards(near, plan.n_bits, fitted.weights)
+    steps = towards(near, plan.n_bits, fitted.weights, sharpness=plan.sharpness)
     columns = influence_on_new(normalise(fitted.weights), fitted.alpha, steps, labelled(old))
     owners = {name: group.sizes[name].n_points for name in newcomers if name in group.names}
     return (yield from propagate(group, columns, owners))
@@ -107,35 +109,3 @@ def propagate(
     blocks = {name: n_rows + 1 for name, n_rows in owners.items()}
     received = yield from ClearSums().rows("influence", SCORES, requests, blocks, OwnScores)
     return tuple(received)
-
-
-def labelled(group: Group) -> NDArray[np.intp]:
-    """Where the labelled points stand: first within each site."""
-    return _positions(group, {name: (0, size.n_labelled) for name, size in group.sizes.items()})
-
-
-def scored(group: Group, plan: LabellingPlan) -> NDArray[np.intp]:
-    """Where the points stand that get scores."""
-    return _positions(
-        group,
-        {
-            name: (size.n_points - rows_of(group, plan)[name], size.n_points)
-            for name, size in group.sizes.items()
-        },
-    )
-
-
-def rows_of(group: Group, plan: LabellingPlan) -> dict[str, int]:
-    """How many of each site's points get scores: the unlabelled ones, or all."""
-    return {
-        name: size.n_points - size.n_labelled * plan.keep_labels
-        for name, size in group.sizes.items()
-    }
-
-
-def _positions(group: Group, spans: Mapping[str, tuple[int, int]]) -> NDArray[np.intp]:
-    offset, found = 0, [np.empty(0, dtype=np.intp)]
-    for name, size in group.sizes.items():
-        found.append(offset + np.arange(*spans[name], dtype=np.intp))
-        offset += size.n_points
-    return np.concatenate(found)

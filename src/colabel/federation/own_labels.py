@@ -5,6 +5,8 @@ user is in the order of its rows. A point that is the zero vector has no angle t
 gets a code at random, gives no label away and receives none (label −1, confidence 0).
 """
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -72,32 +74,57 @@ def site_codes(session: SiteSession) -> NDArray[np.uint8]:
     return packed[order(session)]
 
 
+def own_labelled(session: SiteSession) -> NDArray[np.int64]:
+    """The site's labels in session order."""
+    return session.site.labels[order(session)][: int(session.site.labelled.sum())]
+
+
+def with_counts(
+    scored: NDArray[np.float64], counts: NDArray[np.float64], owners: Sequence[int]
+) -> Summand:
+    """Every owner's rows, and after each owner's block one more row: the class counts."""
+    blocks = np.split(scored, np.cumsum(owners)[:-1])
+    return Summand(np.concatenate([part for block in blocks for part in (block, counts[None])]))
+
+
 def contribution(session: SiteSession, request: Influence) -> Summand:
     """The influence of the site's labels on everybody's points [XCLP Alg. 1, line 13]."""
-    plan = session.recall(Agreed).plan
-    own = session.site.labels[order(session)][: int(session.site.labelled.sum())]
-    if request.columns.shape != (sum(request.owners), len(own)):
-        session.refuse(
-            "columns of another shape",
-            f"{sum(request.owners)} rows and {len(own)} columns",
-            " × ".join(map(str, request.columns.shape)),
-        )
-    chosen = scores.one_hot(own, plan.n_classes)
+    chosen = scores.one_hot(own_labelled(session), session.recall(Agreed).plan.n_classes)
+    check_columns(session, request.columns.shape, (sum(request.owners), len(chosen)))
     scored = request.columns.astype(np.float64) @ chosen
-    counts = chosen.sum(axis=0, keepdims=True)
-    blocks = np.split(scored, np.cumsum(request.owners)[:-1])
-    return Summand(np.concatenate([part for block in blocks for part in (block, counts)]))
+    return with_counts(scored, chosen.sum(axis=0), request.owners)
+
+
+def check_columns(
+    session: SiteSession, shape: tuple[int, ...], expected: tuple[int, ...]
+) -> None:
+    """Refuse columns that are not one per own label."""
+    if shape != expected:
+        session.refuse(
+            "columns of another shape", " × ".join(map(str, expected)), " × ".join(map(str, shape))
+        )
+
+
+def class_weights(plan: LabellingPlan, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What a label of each class counts, from the numbers of labels at all sites."""
+    if plan.class_weighting == "balanced":
+        return 1.0 / np.maximum(counts, 1.0)
+    return np.ones_like(counts)
 
 
 def receive_scores(session: SiteSession, total: OwnScores) -> Done:
     """From the site's own scores to its labels and confidences [XCLP Alg. 1, lines 15-16]."""
     plan, site = session.recall(Agreed).plan, session.site
     own, counts = total.matrix[:-1], total.matrix[-1]
-    if plan.class_weighting == "balanced":
-        own = own / np.maximum(counts, 1.0)
-    shares = scores.one_hot(site.labels, plan.n_classes)
-    shares[order(session)[len(site) - len(own) :]] = scores.distributions(own)
-    flat = ~session.points().any(axis=1) & ~site.labelled
-    shares[flat] = 0.0
-    session.remember(OwnLabels(scores.labels(shares), scores.confidence(shares), shares))
+    rows = order(session)[len(site) - len(own) :]
+    raw = scores.one_hot(site.labels, plan.n_classes)
+    raw[rows] = own
+    raw[~session.points().any(axis=1) & ~site.labelled] = 0.0
+    weights = np.ones((len(site), plan.n_classes))
+    weights[rows] = class_weights(plan, counts)
+    shares = scores.distributions(raw * weights)
+    labels = scores.labels(shares)
+    entropy = plan.confidence == "entropy"
+    sure = scores.certainty(shares) if entropy else scores.probability(raw, labels)
+    session.remember(OwnLabels(labels, sure, shares))
     return Done()

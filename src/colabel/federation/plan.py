@@ -9,22 +9,37 @@ from colabel.graph.codes import MAX_BITS
 from colabel.protocols.hamming import WAYS
 
 Auto = Literal["auto"]
+Share = Literal["share"]
 ClassWeighting = Literal["balanced", "none"]
-Shared = Literal["identity", "centred", "standardised", "whitened"]
+Shared = Literal["identity", "centred", "standardised", "scaled", "whitened"]
+Confidence = Literal["probability", "entropy"]
 
 
 class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What Algorithm 1 runs with. `seed` fixes the hyperplanes in public, for experiments."""
+    """What Algorithm 1 runs with; docs/decisions/005 says why these defaults.
+
+    alpha = "share" is 1 minus the share of labelled points, between 0.5 and 0.98: the fewer
+    labels, the farther each must reach. `seed` fixes the hyperplanes in public, for experiments.
+    """
 
     n_classes: int
-    n_neighbors: int | Auto = 10
-    alpha: float | Auto = 0.99
+    n_neighbors: int | Auto = 20
+    alpha: float | Auto | Share = "share"
     n_bits: int = 4096
     hamming: str = "clear"
+    features: Shared = "scaled"
+    sharpness: float = 4.0
+    density_correction: bool = True
     class_weighting: ClassWeighting = "balanced"
-    features: Shared = "identity"
     keep_labels: bool = True
+    confidence: Confidence = "probability"
     seed: bytes | None = None
+
+    def alpha_for(self, n_labelled: int, n_points: int) -> float:
+        """α for this many labels, where it is not chosen by trying."""
+        if isinstance(self.alpha, str):
+            return 1.0 - min(max(n_labelled / n_points, 0.02), 0.5)
+        return self.alpha
 
     def problems(self) -> list[Problem]:
         """Everything that is wrong with these settings."""
@@ -41,10 +56,11 @@ class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
             "Give a whole number of at least 1, or 'auto'.",
         )
         need(
-            alpha == "auto" or (isinstance(alpha, int | float) and 0 < alpha < 1),
+            alpha in ("auto", "share") or (isinstance(alpha, int | float) and 0 < alpha < 1),
             f"alpha is {alpha!r}",
-            "Give a number between 0 and 1, both excluded, or 'auto'.",
+            "Give a number between 0 and 1, both excluded, or 'share' or 'auto'.",
         )
+        need(self.sharpness > 0, f"sharpness is {self.sharpness!r}", "Give a number above 0.")
         need(
             1 <= self.n_bits <= MAX_BITS,
             f"n_bits is {self.n_bits!r}",
@@ -54,6 +70,7 @@ class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
             ("hamming", self.hamming, tuple(WAYS)),
             ("class_weighting", self.class_weighting, get_args(ClassWeighting)),
             ("features", self.features, get_args(Shared)),
+            ("confidence", self.confidence, get_args(Confidence)),
         ):
             need(value in known, f"{name} is {value!r}", did_you_mean(str(value), known))
         return found

@@ -25,12 +25,23 @@ def labels(shares: Floats) -> NDArray[np.int64]:
     return np.where(shares.any(axis=1), shares.argmax(axis=1), -1)
 
 
-def confidence(shares: Floats) -> Floats:
+def certainty(shares: Floats) -> Floats:
     """1 − entropy / log C, and 0 where no label reaches [XCLP Alg. 1, line 16]."""
     reached = shares.any(axis=1)
     n_classes = shares.shape[1]
     if n_classes == 1:
         return reached.astype(np.float64)
     logs = np.log(shares, where=shares > 0, out=np.zeros_like(shares))
-    certainty = 1.0 + (shares * logs).sum(axis=1) / np.log(n_classes)
-    return np.where(reached, np.clip(certainty, 0.0, 1.0), 0.0)
+    value = 1.0 + (shares * logs).sum(axis=1) / np.log(n_classes)
+    return np.where(reached, np.clip(value, 0.0, 1.0), 0.0)
+
+
+def probability(scores: Floats, chosen: NDArray[np.int64]) -> Floats:
+    """The chosen label's share of all influence that reaches the point, 0 where none does.
+
+    `scores` are without class weights: these help a rare class to be chosen, but the chance
+    that it is right still depends on how rare it is.
+    """
+    shares = distributions(scores)
+    own = np.take_along_axis(shares, np.maximum(chosen, 0)[:, None], axis=1)[:, 0]
+    return np.where(chosen >= 0, own, 0.0)

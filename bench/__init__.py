@@ -1,0 +1,1 @@
+"""Measurements behind every number that colabel claims. See bench/README.md."""

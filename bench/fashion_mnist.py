@@ -1,0 +1,51 @@
+"""Fashion-MNIST, raw pixels centred over all sites: 10 sites × 250 points, few labels each.
+
+    python -m bench.fashion_mnist --data-dir DATA
+"""
+
+import time
+from functools import partial
+
+import numpy as np
+
+from bench.cells import Task, arguments, both, measure, paper, pooled, report
+from colabel.data import LabelMask, load, parse_partition
+from colabel.randomness import data
+
+N_SITES, N_POINTS = 10, 250
+
+
+def task(spec: str, n_labels: int, data_dir: str | None, seed: int) -> Task:
+    """Rows drawn from the training set, dealt by the partition, labels drawn at each site."""
+    benchmark = load("fashion_mnist", data_dir)
+    rng = data(seed, "bench fashion_mnist")
+    rows = rng.choice(benchmark.train_rows, N_SITES * N_POINTS, replace=False)
+    truth = benchmark.labels[rows]
+    site_of_row = parse_partition(spec).deal(truth, N_SITES, rng)
+    visible = LabelMask(labels_per_site=n_labels).choose(truth, rng, site_of_row)
+    pixels = benchmark.points[rows].reshape(len(rows), -1) / 255.0
+    return Task(pixels, truth, visible, ~visible, site_of_row, benchmark.classes)
+
+
+def main() -> None:
+    options = arguments(__doc__)
+    started = time.perf_counter()
+    cells = {
+        f"{name}, {n_labels} labels per site": partial(task, spec, n_labels, options.data_dir)
+        for name, spec in (("iid", "iid"), ("Dirichlet 0.3", "dirichlet:0.3:equal"))
+        for n_labels in (10, 50)
+    }
+    fixed = {"features": "centred", "n_neighbors": 10, "alpha": 0.99}
+    variants = [
+        *both("k = 10, α = 0.99", **fixed),
+        *both("default", features="centred"),
+        *both("auto", features="centred", n_neighbors="auto", alpha="auto"),
+        pooled("default", features="centred"),
+        *both("paper", **fixed, class_weighting="none", keep_labels=False),
+    ]
+    results = measure(cells, variants, options.seeds)
+    report("Fashion-MNIST", results, started, options.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""The server's graph of a group: its weights, and where in its rows the points of a site stand.
+
+Points are ordered by site, and labelled first within a site.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colabel.federation.plan import LabellingPlan
+from colabel.graph.neighbours import Neighbours
+from colabel.graph.weights import Weights, adjacency
+from colabel.protocols.keys import Group
+
+Positions = NDArray[np.intp]
+
+
+def weigh(near: Neighbours, plan: LabellingPlan) -> Weights:
+    """The weights of the graph, as the plan wants them."""
+    return adjacency(
+        near,
+        plan.n_bits,
+        sharpness=plan.sharpness,
+        density_correction=plan.density_correction,
+    )
+
+
+def labelled(group: Group) -> Positions:
+    """The labelled points of all sites."""
+    return _positions(group, {name: (0, size.n_labelled) for name, size in group.sizes.items()})
+
+
+def scored(group: Group, plan: LabellingPlan) -> Positions:
+    """The points that get scores."""
+    counts = rows_of(group, plan)
+    return _positions(
+        group,
+        {
+            name: (size.n_points - counts[name], size.n_points)
+            for name, size in group.sizes.items()
+        },
+    )
+
+
+def rows_of(group: Group, plan: LabellingPlan) -> dict[str, int]:
+    """How many of each site's points get scores: the unlabelled ones, or all."""
+    return {
+        name: size.n_points - size.n_labelled * plan.keep_labels
+        for name, size in group.sizes.items()
+    }
+
+
+def _positions(group: Group, spans: Mapping[str, tuple[int, int]]) -> Positions:
+    offset, found = 0, [np.empty(0, dtype=np.intp)]
+    for name, size in group.sizes.items():
+        found.append(offset + np.arange(*spans[name], dtype=np.intp))
+        offset += size.n_points
+    return np.concatenate(found)
