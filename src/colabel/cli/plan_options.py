@@ -23,7 +23,7 @@ class OrWord(click.ParamType[int | float | str]):
     ) -> int | float | str:
         """Parse it, or say what is expected."""
         if value in self.words or isinstance(value, self.kind):
-            return value  # type: ignore[no-any-return]
+            return value
         try:
             return self.kind(value)
         except ValueError:

@@ -22,7 +22,7 @@ def shown(console: Console, what: str) -> Iterator[Listener]:
             if (text := _in_words(event)) is None:
                 return
             if event["event"] == "lost":
-                progress.console.print(f"note: {text}", style="yellow")
+                progress.console.print(f"note: {text}", style="yellow", markup=False)
             else:
                 progress.update(task, description=f"{what}: {text}")
 
