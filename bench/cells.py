@@ -72,9 +72,7 @@ def accuracy(task: Task, variant: Variant, seed: int) -> float:
     return float((found == truth).mean())
 
 
-def _predict(
-    task: Task, rows: NDArray[np.intp], variant: Variant, seed: int
-) -> NDArray[np.int64]:
+def _predict(task: Task, rows: NDArray[np.intp], variant: Variant, seed: int) -> NDArray[np.int64]:
     labels = np.where(task.visible, task.truth, -1)[rows]
     names = task.site_of_row[rows].astype(str)
     sites = from_groups(task.points[rows], labels, names, task.classes)
@@ -103,7 +101,9 @@ def measure(
             for variant in variants
         }
         results[cell] = row
-        print(f"| {cell} | " + " | ".join(_mean(values) for values in row.values()) + " |", flush=True)
+        print(
+            f"| {cell} | " + " | ".join(_mean(values) for values in row.values()) + " |", flush=True
+        )
     return results
 
 
@@ -119,7 +119,9 @@ def machine() -> str:
     if cpuinfo.exists():
         names = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
         model = names[0].split(":")[1].strip() if names else model
-    return f"{n_threads()} cores {model}, Python {platform.python_version()}, NumPy {np.__version__}"
+    return (
+        f"{n_threads()} cores {model}, Python {platform.python_version()}, NumPy {np.__version__}"
+    )
 
 
 def arguments(doc: str) -> argparse.Namespace:

@@ -1,14 +1,12 @@
 """Fashion-MNIST, raw pixels centred over all sites: 10 sites × 250 points, few labels each.
 
-    python -m bench.fashion_mnist --data-dir DATA
+python -m bench.fashion_mnist --data-dir DATA
 """
 
 import time
 from functools import partial
 
-import numpy as np
-
-from bench.cells import Task, arguments, both, measure, paper, pooled, report
+from bench.cells import Task, arguments, both, measure, pooled, report
 from colabel.data import LabelMask, load, parse_partition
 from colabel.randomness import data
 

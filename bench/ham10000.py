@@ -1,6 +1,6 @@
 """HAM10000 features, 4 hospitals, lesion-disjoint test set, balanced accuracy.
 
-    python -m bench.ham10000 --data-dir DATA
+python -m bench.ham10000 --data-dir DATA
 """
 
 import time

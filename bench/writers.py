@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from bench.cells import Task, Variant, accuracy, arguments, both, measure, report
+from bench.cells import Task, arguments, both, measure, report
 from colabel.data import load
 from colabel.randomness import data
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from conftest import make_sites
 
 from colabel.data.site import Site, Sites
 from colabel.engines.faults import Fault
@@ -13,6 +12,7 @@ from colabel.federation.own_labels import OwnLabels
 from colabel.federation.plan import LabellingPlan
 from colabel.federation.roles import LABELLING
 from colabel.jobs.label import label
+from conftest import make_sites
 
 SEED = bytes(range(32))
 LOST = "site-2"
@@ -20,9 +20,7 @@ STEPS = ("hello", "moments", "moments.back", "codes", "influence", "influence.ba
 
 
 def plan_for(sites, **settings):
-    defaults = {
-        "n_neighbors": 5, "alpha": 0.9, "n_bits": 512, "seed": SEED, "features": "centred"
-    }
+    defaults = {"n_neighbors": 5, "alpha": 0.9, "n_bits": 512, "seed": SEED, "features": "centred"}
     return LabellingPlan(n_classes=len(sites.classes), **(defaults | settings))
 
 
@@ -122,7 +120,9 @@ def test_the_order_of_arrival_does_not_matter(sites):
 @pytest.mark.parametrize("step", ["draw", "share"])
 def test_the_site_that_draws_the_seed_may_be_lost(sites, step):
     plan = plan_for(sites, seed=None, features="identity")
-    got = label(sites, plan, faults=[Fault("site-0", step, "before"), Fault("site-1", step, "before")])
+    got = label(
+        sites, plan, faults=[Fault("site-0", step, "before"), Fault("site-1", step, "before")]
+    )
     assert set(got.labelled.group.names) < set(sites.names)
     assert all(got.own[name] is not None for name in got.labelled.group.names)
 

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from conftest import make_sites
 
 from colabel.data.site import Site, Sites
-from colabel.engines.faults import Fault
 from colabel.federation.plan import LabellingPlan
 from colabel.graph.codes import codes, hyperplanes
 from colabel.jobs.label import label, label_alone, label_new, label_pooled
+from conftest import make_sites
 
 SEED = bytes(range(32))
 
@@ -151,7 +150,9 @@ def test_class_weighting_is_alive():
     points = rng.standard_normal((200, 5)) + truth[:, None] * 1.0
     labels = np.full(200, -1)
     labels[:40], labels[150:154] = 0, 1
-    sites = Sites((Site("a", points[::2], labels[::2]), Site("b", points[1::2], labels[1::2])), ("0", "1"))
+    sites = Sites(
+        (Site("a", points[::2], labels[::2]), Site("b", points[1::2], labels[1::2])), ("0", "1")
+    )
     found = {}
     for weighting in ("balanced", "none"):
         outcome = label(sites, plan_for(sites, class_weighting=weighting, n_bits=2048))
@@ -211,7 +212,9 @@ def test_new_points_get_one_step_from_their_neighbours(sites):
     plan = plan_for(sites)
     fitted = label(sites, plan)
     rng = np.random.default_rng(5)
-    fresh = Site("new", sites.sites[0].points + 1e-9 * rng.standard_normal((30, 6)), np.full(30, -1))
+    fresh = Site(
+        "new", sites.sites[0].points + 1e-9 * rng.standard_normal((30, 6)), np.full(30, -1)
+    )
     new = label_new(sites, Sites((fresh,), sites.classes), fitted.labelled, plan)
     hidden = ~sites.sites[0].labelled
     old = fitted.own[sites.names[0]].labels
@@ -222,7 +225,9 @@ def test_new_points_get_one_step_from_their_neighbours(sites):
             Sites((Site("new", fresh.points[[i]], fresh.labels[[i]]),), sites.classes),
             fitted.labelled,
             plan,
-        ).own["new"].distributions[0]
+        )
+        .own["new"]
+        .distributions[0]
         for i in range(3)
     ]
     np.testing.assert_allclose(one_by_one, new.own["new"].distributions[:3], atol=1e-5)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from conftest import make_sites
 
 from colabel.data.site import Site, Sites
 from colabel.engines.faults import Fault
@@ -12,6 +11,7 @@ from colabel.federation.labelling import cross_client_labels
 from colabel.federation.plan import LabellingPlan
 from colabel.federation.roles import LABELLING
 from colabel.jobs.label import label
+from conftest import make_sites
 
 SEED = bytes(range(32))
 
@@ -29,7 +29,9 @@ def slow_hits(sites, plan, candidate):
         for row in np.flatnonzero(site.labelled):
             hidden = site.labels.copy()
             hidden[row] = -1
-            changed = [Site(s.name, s.points, hidden if s is site else s.labels) for s in sites.sites]
+            changed = [
+                Site(s.name, s.points, hidden if s is site else s.labels) for s in sites.sites
+            ]
             outcome = label(Sites(tuple(changed), sites.classes), plan_for(sites, **fixed))
             hits.append(outcome.own[site.name].labels[row] == site.labels[row])
     return np.array(hits)

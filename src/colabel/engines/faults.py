@@ -37,6 +37,4 @@ class Fault(msgspec.Struct, frozen=True):
 
 def moments_of(faults: Iterable[Fault], site: str, step: str, number: int) -> set[Moment]:
     """What happens to a site at a step."""
-    return {
-        fault.moment for fault in faults if fault.site == site and fault.step in (step, number)
-    }
+    return {fault.moment for fault in faults if fault.site == site and fault.step in (step, number)}

@@ -123,7 +123,7 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Label all rows; `groups` names each row's site (one site if it is None)."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = self._checked(X)
         self.classes_, codes = encode(y, len(X))
         names = self._site_names(groups, len(X))
         self.sites_ = tuple(np.unique(names).tolist())
@@ -153,7 +153,7 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
 
     def _predict(self, X: ArrayLike, groups: ArrayLike | None) -> "_Rows":
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = self._checked(X, reset=False)
         names = self._new_names(groups, len(X))
         result = _Rows(len(X), len(self.classes_))
         for community, (sites, outcome) in self._fitted.items():
@@ -166,6 +166,12 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
             new = label_new(sites, newcomers, outcome.labelled, self._plan)
             result.fill(rows, visitors, newcomers, new)
         return result
+
+    def _checked(self, X: ArrayLike, *, reset: bool = True) -> NDArray[np.floating]:
+        checked: NDArray[np.floating] = validate_data(
+            self, X, dtype=[np.float64, np.float32], reset=reset
+        )
+        return checked
 
     def _site_names(self, groups: ArrayLike | None, n_rows: int) -> NDArray[np.str_]:
         return site_names(groups, n_rows)
@@ -230,9 +236,13 @@ class PerSiteLabelPropagation(CrossClientLabelPropagation):
     def _new_names(self, groups: ArrayLike | None, n_rows: int) -> NDArray[np.str_]:
         if groups is None and len(self.sites_) > 1:
             raise InputError(
-                Problem("groups is missing", "Name the site of each new row: each has its own graph.")
+                Problem(
+                    "groups is missing", "Name the site of each new row: each has its own graph."
+                )
             )
-        names = site_names(groups, n_rows) if groups is not None else np.full(n_rows, self.sites_[0])
+        names = (
+            site_names(groups, n_rows) if groups is not None else np.full(n_rows, self.sites_[0])
+        )
         unknown = sorted(set(names) - set(self.sites_))
         if unknown:
             raise InputError(

@@ -14,8 +14,12 @@ from colabel.errors import InputError, Problem
 def encode(y: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.generic], NDArray[np.int64]]:
     """The classes, sorted, and each row's index among them, −1 for unlabelled."""
     if y is None:
-        raise InputError(Problem("y is missing: requires y to be passed, but the target y is None",
-                                 "Give a label for each row, −1 where it is unknown."))
+        raise InputError(
+            Problem(
+                "y is missing: requires y to be passed, but the target y is None",
+                "Give a label for each row, −1 where it is unknown.",
+            )
+        )
     given = column_or_1d(np.asarray(y), warn=True)
     if len(given) != n_rows:
         raise InputError(Problem(f"{len(given)} labels for {n_rows} rows", "Give one label a row."))
@@ -73,7 +77,9 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.isnan(values)
     if values.dtype != object:
         return np.zeros(len(values), dtype=np.bool_)
-    return np.array([v is None or (isinstance(v, float) and v != v) for v in values], dtype=np.bool_)
+    return np.array(
+        [v is None or (isinstance(v, float) and v != v) for v in values], dtype=np.bool_
+    )
 
 
 def _unlabelled(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -53,9 +53,7 @@ class Features(Protocol):
         ...
 
 
-type_of = type[
-    Identity | Centred | Standardised | Scaled | Whitened | EfficientNetLite0 | MiniLM
-]
+type_of = type[Identity | Centred | Standardised | Scaled | Whitened | EfficientNetLite0 | MiniLM]
 
 _CLASSES: dict[str, type_of] = {
     kind.name: kind

@@ -1,7 +1,7 @@
 """Images seen by EfficientNet-Lite0, trained on ImageNet; its weights come inside a package."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray

@@ -36,10 +36,7 @@ def scored(group: Group, plan: LabellingPlan) -> Positions:
     counts = rows_of(group, plan)
     return _positions(
         group,
-        {
-            name: (size.n_points - counts[name], size.n_points)
-            for name, size in group.sizes.items()
-        },
+        {name: (size.n_points - counts[name], size.n_points) for name, size in group.sizes.items()},
     )
 
 

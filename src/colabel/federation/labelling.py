@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from colabel.conversation import Conversation
 from colabel.errors import SitesLost
+from colabel.federation.graphs import labelled, rows_of, scored, weigh
 from colabel.federation.moments import share_moments
 from colabel.federation.own_labels import Influence, OwnScores
 from colabel.federation.plan import LabellingPlan
-from colabel.federation.graphs import labelled, rows_of, scored, weigh
 from colabel.federation.tuning import choose
 from colabel.graph.distances import Distances
 from colabel.graph.neighbours import nearest
@@ -84,9 +84,7 @@ def compare(
     """Everything up to the matrix H of distances, for the sites that stay [lines 1-5]."""
     group = yield from agree(names, pack(plan), seed_is_public=plan.seed is not None)
     group = yield from share_moments(group, plan, newcomers)
-    group, distances = yield from by_name(plan.hamming).conversation(
-        group, plan.n_bits, newcomers
-    )
+    group, distances = yield from by_name(plan.hamming).conversation(group, plan.n_bits, newcomers)
     if distances.shape[1] < 2:
         raise SitesLost("fewer than two points are left: there is nothing to compare")
     return group, distances

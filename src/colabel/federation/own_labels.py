@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from colabel.conversation import Done, Message
 from colabel.crypto.prg import stream
 from colabel.data.site import UNLABELLED
-
 from colabel.federation.plan import Agreed, LabellingPlan
 from colabel.federation.site import SiteSession
 from colabel.graph import scores
@@ -95,9 +94,7 @@ def contribution(session: SiteSession, request: Influence) -> Summand:
     return with_counts(scored, chosen.sum(axis=0), request.owners)
 
 
-def check_columns(
-    session: SiteSession, shape: tuple[int, ...], expected: tuple[int, ...]
-) -> None:
+def check_columns(session: SiteSession, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
     """Refuse columns that are not one per own label."""
     if shape != expected:
         session.refuse(

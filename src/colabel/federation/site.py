@@ -23,7 +23,7 @@ Handler = Callable[["SiteSession", Any], Message]
 class Role(NamedTuple):
     """What a site can do in a session: which function answers which message, and how the
     points that it compares and their codes are made.
-    """  # noqa: D205
+    """
 
     handlers: Mapping[type[Message], Handler]
     points: Callable[["SiteSession"], NDArray[np.floating]]
@@ -152,4 +152,6 @@ def fingerprint(site: Site) -> str:
     """A hash of a site's points and labels."""
     points = np.ascontiguousarray(site.points)
     labels = np.ascontiguousarray(site.labels, dtype="<i8")
-    return digest(repr((points.dtype.str, points.shape)).encode() + points.tobytes() + labels.tobytes())
+    return digest(
+        repr((points.dtype.str, points.shape)).encode() + points.tobytes() + labels.tobytes()
+    )

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colabel.conversation import Conversation, Done, Message
+from colabel.federation.graphs import labelled, weigh
 from colabel.federation.own_labels import check_columns, class_weights, own_labelled, with_counts
 from colabel.federation.plan import Agreed, LabellingPlan
-from colabel.federation.graphs import labelled, weigh
 from colabel.federation.site import SiteSession
 from colabel.graph.distances import Distances
 from colabel.graph.neighbours import nearest
@@ -167,9 +167,7 @@ def candidates(group: Group, plan: LabellingPlan) -> list[Candidate]:
     return list(dict.fromkeys([usual, *others]))
 
 
-def choose(
-    group: Group, distances: Distances, plan: LabellingPlan
-) -> Conversation[Candidate]:
+def choose(group: Group, distances: Distances, plan: LabellingPlan) -> Conversation[Candidate]:
     """The plan's k and α, chosen by trying where it says "auto"."""
     options = candidates(group, plan)
     at = labelled(group)

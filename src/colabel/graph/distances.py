@@ -33,7 +33,7 @@ class Distances(Protocol):
         """Distances of the row points start … stop−1 to all column points."""
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _popcount(_context, _word):  # type: ignore[no-untyped-def]
     def build(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         return builder.ctpop(arguments[0])
@@ -41,7 +41,7 @@ def _popcount(_context, _word):  # type: ignore[no-untyped-def]
     return types.uint64(types.uint64), build
 
 
-@numba.njit(nogil=True, cache=True, fastmath=True)  # type: ignore[untyped-decorator]
+@numba.njit(nogil=True, cache=True, fastmath=True)
 def _count_differences(a, b, out):  # type: ignore[no-untyped-def]
     for i in range(a.shape[0]):
         for j in range(b.shape[0]):
@@ -100,9 +100,7 @@ class StoredDistances:
 class CodeDistances:
     """A matrix that is made from codes, block by block, whenever it is read."""
 
-    def __init__(
-        self, rows: NDArray[np.uint8], columns: NDArray[np.uint8], n_bits: int
-    ) -> None:
+    def __init__(self, rows: NDArray[np.uint8], columns: NDArray[np.uint8], n_bits: int) -> None:
         self._rows, self._columns, self.n_bits = _as_words(rows), _as_words(columns), n_bits
 
     @property

@@ -24,7 +24,7 @@ class Neighbours(NamedTuple):
         return Neighbours(self.indices[:, :k], self.distances[:, :k])
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(nogil=True, cache=True)
 def _select(rows, own, indices, distances):  # type: ignore[no-untyped-def]
     k = indices.shape[1]
     for i in range(rows.shape[0]):

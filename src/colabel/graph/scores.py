@@ -21,7 +21,7 @@ def distributions(scores: Floats) -> Floats:
 def labels(shares: Floats) -> NDArray[np.int64]:
     """The class with the largest share, the first on ties, −1 where no label reaches
     [XCLP Alg. 1, line 15].
-    """  # noqa: D205
+    """
     return np.where(shares.any(axis=1), shares.argmax(axis=1), -1)
 
 
@@ -32,7 +32,7 @@ def certainty(shares: Floats) -> Floats:
     if n_classes == 1:
         return reached.astype(np.float64)
     logs = np.log(shares, where=shares > 0, out=np.zeros_like(shares))
-    value = 1.0 + (shares * logs).sum(axis=1) / np.log(n_classes)
+    value: Floats = 1.0 + (shares * logs).sum(axis=1) / np.log(n_classes)
     return np.where(reached, np.clip(value, 0.0, 1.0), 0.0)
 
 

@@ -1,8 +1,7 @@
 """The labelling job in this process: across sites, each site alone, or all points pooled."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,11 +94,10 @@ def _split(
     return {name: OwnLabels(*part) for name, part in zip(names, parts, strict=True)}
 
 
-def _engine(
-    sites: Sequence[Site], faults: Sequence[Fault], listen: Listener | None
-) -> LocalEngine:
-    options: dict[str, Callable[[Mapping[str, Any]], None]] = {} if listen is None else {"listen": listen}
-    return LocalEngine(sites, LABELLING, faults=faults, **options)
+def _engine(sites: Sequence[Site], faults: Sequence[Fault], listen: Listener | None) -> LocalEngine:
+    if listen is None:
+        return LocalEngine(sites, LABELLING, faults=faults)
+    return LocalEngine(sites, LABELLING, faults=faults, listen=listen)
 
 
 def _own(session: SiteSession) -> OwnLabels | None:

@@ -30,7 +30,7 @@ class Ledger(msgspec.Struct):
         """What one party has learnt."""
         return [entry for entry in self.entries if entry.to == who]
 
-    def __iter__(self) -> Iterator[Entry]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
 
     def __len__(self) -> int:

@@ -102,13 +102,13 @@ def agree(
     """
     releases = (SIZES, PUBLIC_SEED) if seed_is_public else (SIZES,)
     welcomes = yield Ask("hello", dict.fromkeys(names, Hello(plan)), releases)
-    group = Group({name: cast(Welcome, welcomes[name]) for name in names if name in welcomes})
+    group = Group({name: cast("Welcome", welcomes[name]) for name in names if name in welcomes})
     if seed_is_public and group.names:
         return group
     for drawer in group.names:
         drawn = yield Ask("draw", {drawer: DrawSeed()}, (SEED,))
         if drawer in drawn:
-            seed = cast(Seed, drawn[drawer]).seed
+            seed = cast("Seed", drawn[drawer]).seed
             others = [name for name in group.names if name != drawer]
             shared = yield Ask("share", dict.fromkeys(others, ShareSeed(seed)))
             return group.only([drawer, *shared])

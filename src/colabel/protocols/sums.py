@@ -87,12 +87,10 @@ class ClearSums:
         replies = yield Ask(step, asked, (Release(what, "server", "in clear"),))
         if not replies:
             raise SitesLost(f"no site is left: none answered in the step {step!r}")
-        return {name: cast(Summand, replies[name]).matrix for name in requests if name in replies}
+        return {name: cast("Summand", replies[name]).matrix for name in requests if name in replies}
 
     def _back(self, step: str, what: str, totals: Mapping[str, Total]) -> Conversation[list[str]]:
-        told = {
-            name: Deliver(type(total).__name__, pack(total)) for name, total in totals.items()
-        }
+        told = {name: Deliver(type(total).__name__, pack(total)) for name, total in totals.items()}
         release = Release(what, "each site", "in clear")
         replies = yield Ask(f"{step}.back", told, (release,) if what else ())
         return list(replies)
@@ -135,4 +133,4 @@ class ClearSums:
     ) -> Conversation[NDArray[np.float64]]:
         """Sum matrices; the server gets the sum."""
         summands = yield from self._collect(step, f"each site's {what}", requests)
-        return cast(NDArray[np.float64], np.sum(list(summands.values()), axis=0))
+        return cast("NDArray[np.float64]", np.sum(list(summands.values()), axis=0))

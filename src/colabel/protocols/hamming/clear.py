@@ -50,7 +50,7 @@ class ClearHamming(SecureHamming):
         """Collect all codes and compare them when asked."""
         replies = yield Ask("codes", dict.fromkeys(group.names, ShareCodes()), (CODES,))
         stayed = group.only(tuple(replies))
-        codes = {name: cast(Codes, replies[name]).codes for name in stayed.names}
+        codes = {name: cast("Codes", replies[name]).codes for name in stayed.names}
 
         def rows_of(names: Sequence[str]) -> np.ndarray:
             blank = np.empty((0, -(-n_bits // 8)), dtype=np.uint8)
