@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
@@ -98,6 +99,20 @@ def test_one_file_with_a_site_column(shell: Any, sites: Path) -> None:
     answer = shell.json("label", "all.csv", *words, *FAST)
     assert [site["name"] for site in answer["sites"]] == ["town-0", "town-1", "town-2"]
     assert answer["overall"]["across sites"]["accuracy"] == 1.0
+
+
+def test_images_become_rows_and_texts_are_refused(shell: Any) -> None:
+    rng = np.random.default_rng(0)
+    y = np.array([0, 1, *[-1] * 8])
+    for name in ("a", "b"):
+        np.savez(f"{name}.npz", X=rng.integers(0, 255, (10, 4, 4)).astype("u1"), y=y)
+    answer = shell.json("label", "a.npz", "b.npz", "--out", "o.csv", *FAST)
+    assert answer["overall"]["across sites"]["coverage"] == 1.0
+    np.savez("c.npz", X=np.array(["a", "b", "c"]), y=np.array([0, 1, -1]))
+    refused = shell("label", "c.npz", "--out", "p.csv", *FAST)
+    assert refused.exit_code == 1
+    assert "site c: the points are not numbers" in refused.stderr
+    assert shell("doctor", "c.npz").exit_code == 1
 
 
 def test_repeats_with_a_random_state(shell: Any, sites: Path) -> None:

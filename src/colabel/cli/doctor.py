@@ -11,7 +11,7 @@ from colabel.cli.screen import Screen, as_data
 from colabel.cli.verb import Answer, verb
 
 if TYPE_CHECKING:
-    from colabel.cli.truth import Columns
+    from colabel.cli.reading import Columns
     from colabel.data import Diagnosis
 
 _EXTRAS = {
@@ -41,7 +41,7 @@ def doctor(
     Ends with 0 if `colabel label` could run with these files, else with 1. Without SITES only the
     installation is examined.
     """
-    from colabel.cli.truth import Columns
+    from colabel.cli.reading import Columns
     from colabel.data import Diagnosis
     from colabel.runs import environment
 
@@ -68,7 +68,7 @@ def doctor(
 
 
 def _examine(sites: tuple[Path, ...], columns: "Columns") -> "Diagnosis":
-    from colabel.cli.truth import read_input
+    from colabel.cli.reading import read_input
     from colabel.data import Diagnosis
     from colabel.errors import InputError
 

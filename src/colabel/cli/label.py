@@ -59,8 +59,8 @@ def label(
     All sites are read by this one process: it simulates the sites, and nothing is sent anywhere.
     """
     from colabel.cli import labelling
+    from colabel.cli.reading import Columns, read_input
     from colabel.cli.tables import as_json, show_cost, show_ledger, show_sites
-    from colabel.cli.truth import Columns, read_input
     from colabel.report import write_report
     from colabel.runs import RunFolder, check_out, new_folder_name, write_table
     from colabel.runs.folder import check_folder

@@ -1,97 +1,23 @@
-"""True labels that are held out: never given to the run, only to its report.
+"""Copies of the input, once without the true labels and once with them in the labels' place.
 
-The input is read twice: once without the column of true labels, and once with that column in the
-place of the labels. Reading copies keeps all the checks of the readers.
+Reading copies keeps all the checks of the readers, and the true labels out of the features.
 """
 
 import csv
 import shutil
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.parquet
-from numpy.typing import NDArray
 
-from colabel.data import UNLABELLED, Diagnosis, Note, Sites, diagnose
 from colabel.errors import InputError, Problem, did_you_mean
 
-Truth = Mapping[str, NDArray[np.int64]]
 _TABLES = (".csv", ".tsv", ".parquet", ".npz")
 
 
-class Columns(NamedTuple):
-    """The columns that are not features, where the user named them."""
-
-    site: str | None = None
-    label: str | None = None
-    id: str | None = None
-    truth: str | None = None
-
-
-class Input(NamedTuple):
-    """What was read. The classes that only the truth knows are numbered after the others."""
-
-    sites: Sites
-    notes: tuple[Note, ...]
-    truth: Truth | None
-
-
-def read_input(paths: Sequence[Path], columns: Columns) -> Input:
-    """The sites, with their true labels if a column of them is named."""
-    holder: AbstractContextManager[Any] = nullcontext()
-    if columns.truth is not None:
-        holder = TemporaryDirectory(prefix="colabel-")
-    with holder as scratch:
-        if columns.truth is None:
-            found = _sound(_diagnose(paths, columns, columns.label), {})
-            return Input(_sites(found), found.notes, None)
-        if columns.truth == (columns.label or "label"):
-            what = f"{columns.truth!r} is named both as the labels and as the true labels"
-            raise InputError(Problem(what, "Give the true labels a column of their own."))
-        shown, true, origins = _copies(paths, columns, Path(scratch))
-        found = _sound(_diagnose(shown, columns, columns.label), origins)
-        sites = _sites(found)
-        if columns.truth in (sites.columns or ()):
-            what = "the true labels could not be kept out of the features"
-            raise InputError(Problem(what, "Check the files.", column=columns.truth))
-        truths = _sound(_diagnose(true, columns, columns.truth), origins)
-        return Input(sites, found.notes, _match(sites, _sites(truths)))
-
-
-def _diagnose(paths: Sequence[Path], columns: Columns, label: str | None) -> Diagnosis:
-    return diagnose(paths, site_column=columns.site, label_column=label, id_column=columns.id)
-
-
-def _sound(found: Diagnosis, origins: Mapping[str, str]) -> Diagnosis:
-    """The diagnosis if there is no problem; problems speak of the user's own files."""
-    problems = list(found.problems)
-    for copy, original in origins.items():
-        problems = [replace(p, what=p.what.replace(copy, original)) for p in problems]
-    if problems:
-        raise InputError(problems)
-    return found
-
-
-def _sites(found: Diagnosis) -> Sites:
-    if found.sites is None:
-        raise InputError(Problem("there is nothing to read", "Give at least one row per site."))
-    return found.sites
-
-
-def _match(sites: Sites, truths: Sites) -> Truth:
-    new = [name for name in truths.classes if name not in sites.classes]
-    number = {name: c for c, name in enumerate([*sites.classes, *new])}
-    numbers = np.array([*(number[name] for name in truths.classes), UNLABELLED], np.int64)
-    return {site.name: numbers[truths[site.name].labels] for site in sites.sites}
-
-
-def _copies(
-    paths: Sequence[Path], columns: Columns, scratch: Path
+def copies(
+    paths: Sequence[Path], label: str, truth: str, scratch: Path
 ) -> tuple[list[Path], list[Path], dict[str, str]]:
     """Copies without the true labels, copies without the labels, and which file each is of."""
     files = [file for path in paths for file in _inside(path)]
@@ -99,8 +25,8 @@ def _copies(
     missing = []
     for place, file in enumerate(files):
         for kind, kept, drop in (
-            ("shown", shown, columns.truth or ""),
-            ("true", true, columns.label or "label"),
+            ("shown", shown, truth),
+            ("true", true, label),
         ):
             copy = scratch / kind / str(place) / file.name
             copy.parent.mkdir(parents=True)
