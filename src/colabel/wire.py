@@ -11,6 +11,7 @@ from colabel.conversation import Message
 from colabel.errors import RemoteProtocolError
 
 FORMAT = 1
+SESSION_LENGTH = 32
 _DTYPES = frozenset({"|b1", "|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8"})
 
 Thing = TypeVar("Thing")
@@ -89,3 +90,8 @@ def open_envelope(data: bytes, *, site: str, step: str) -> tuple[Envelope, Messa
         return envelope, unpack(envelope.body, kind)
     except (msgspec.MsgspecError, ValueError, TypeError) as error:
         raise refuse("malformed message", kind.__name__, str(error)) from None
+
+
+def weigh(sender: str, message: Message) -> int:
+    """How many bytes a message takes in its envelope (in the first 128 steps of a session)."""
+    return len(seal_in("0" * SESSION_LENGTH, 0, sender, message))

@@ -12,7 +12,7 @@ from colabel.federation.own_labels import OwnLabels
 from colabel.federation.plan import LabellingPlan
 from colabel.federation.roles import LABELLING
 from colabel.jobs.label import label
-from conftest import make_sites
+from consortia import make_sites
 
 SEED = bytes(range(32))
 LOST = "site-2"

@@ -7,7 +7,7 @@ from colabel.data.site import Site, Sites
 from colabel.federation.plan import LabellingPlan
 from colabel.graph.codes import codes, hyperplanes
 from colabel.jobs.label import label, label_alone, label_new, label_pooled
-from conftest import make_sites
+from consortia import make_sites
 
 SEED = bytes(range(32))
 
@@ -29,7 +29,7 @@ def plan_for(sites, **settings):
     return LabellingPlan(n_classes=len(sites.classes), **(PAPER | settings))
 
 
-def algorithm_1(sites, plan):
+def algorithm_1(sites, plan, exponent=None):
     """[XCLP Alg. 1] in one place, with a dense inverse and loops."""
     points = np.concatenate([site.points for site in sites.sites]).astype(float)
     labels = np.concatenate([site.labels for site in sites.sites])
@@ -51,14 +51,15 @@ def algorithm_1(sites, plan):
     normalised = weights / np.sqrt(np.outer(degrees, degrees))
     influence = np.linalg.inv(np.eye(n) - plan.alpha * normalised)
     one_hot = (labels[:, None] == np.arange(plan.n_classes)).astype(float)
-    plain = influence @ one_hot
     if plan.class_weighting == "balanced":
         one_hot /= np.maximum(one_hot.sum(axis=0), 1)
     scores = influence @ one_hot
     shares = scores / scores.sum(axis=1, keepdims=True)
     predicted = shares.argmax(axis=1)
     if plan.confidence == "probability":
-        return predicted, plain[np.arange(n), predicted] / plain.sum(axis=1), shares
+        prior = (labels[:, None] == np.arange(plan.n_classes)).sum(axis=0) + 1
+        odds = shares**exponent * (prior if plan.class_weighting == "balanced" else 1)
+        return predicted, odds[np.arange(n), predicted] / odds.sum(axis=1), shares
     entropy = -(shares * np.log(np.maximum(shares, 1e-300))).sum(axis=1)
     return predicted, 1 - entropy / np.log(plan.n_classes), shares
 
@@ -91,8 +92,8 @@ def joined(outcome, field):
 def test_every_site_gets_what_algorithm_1_gives(settings, seed):
     sites = make_sites(seed=seed)
     plan = plan_for(sites, keep_labels=False, **settings)
-    labels, confidence, shares = algorithm_1(sites, plan)
     outcome = label(sites, plan)
+    labels, confidence, shares = algorithm_1(sites, plan, outcome.labelled.exponent)
     np.testing.assert_array_equal(joined(outcome, "labels"), labels)
     np.testing.assert_allclose(joined(outcome, "confidence"), confidence, atol=1e-5)
     np.testing.assert_allclose(joined(outcome, "distributions"), shares, atol=1e-5)
@@ -233,11 +234,27 @@ def test_new_points_get_one_step_from_their_neighbours(sites):
     np.testing.assert_allclose(one_by_one, new.own["new"].distributions[:3], atol=1e-5)
 
 
-def test_costs_are_exact_where_they_are_promised(sites):
+def test_measured_bytes_are_the_computed_ones(sites):
     from colabel.protocols.hamming import by_name
 
     outcome = label(sites, plan_for(sites))
     promised = by_name("clear").cost(outcome.labelled.group, 512)
-    bodies = sum(e.bytes_up for e in outcome.costs.exchanges if e.step == "codes")
-    overhead = bodies - promised.bytes_up
-    assert 0 < overhead <= 200 * len(sites)  # envelopes: session, step, sender
+    measured = [e for e in outcome.costs.exchanges if e.step == "codes"]
+    assert sum(e.bytes_up for e in measured) == promised.bytes_up
+    assert sum(e.bytes_down for e in measured) == promised.bytes_down
+
+
+def test_confidence_is_a_probability():
+    sites = make_sites(5, 300, n_classes=5, n_labels=12, separation=0.9)
+    truth_sites = make_sites(5, 300, n_classes=5, n_labels=300, separation=0.9)
+    plan = LabellingPlan(n_classes=5, seed=SEED)
+    outcome = label(sites, plan)
+    truth = np.concatenate([site.labels for site in truth_sites.sites])
+    hidden = np.concatenate([~site.labelled for site in sites.sites])
+    sure = joined(outcome, "confidence")[hidden]
+    right = (joined(outcome, "labels") == truth)[hidden]
+    assert outcome.labelled.exponent != 1.0
+    assert abs(sure.mean() - right.mean()) < 0.05
+    high, low = sure > np.median(sure), sure <= np.median(sure)
+    assert right[high].mean() > right[low].mean() + 0.1
+    assert abs(sure[high].mean() - right[high].mean()) < 0.08

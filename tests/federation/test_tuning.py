@@ -8,10 +8,11 @@ from colabel.engines.faults import Fault
 from colabel.engines.local import LocalEngine
 from colabel.federation import tuning
 from colabel.federation.labelling import cross_client_labels
+from colabel.federation.own_trials import Ratings
 from colabel.federation.plan import LabellingPlan
 from colabel.federation.roles import LABELLING
 from colabel.jobs.label import label
-from conftest import make_sites
+from consortia import make_sites
 
 SEED = bytes(range(32))
 
@@ -41,7 +42,8 @@ def all_gains(sites, plan, faults=()):
     engine = LocalEngine(sites.sites, LABELLING, faults=faults)
     engine.run(cross_client_labels(sites.names, plan))
     states = [engine.sessions[name] for name in sites.names]
-    return [s.recall(tuning.Gains).sums for s in states if s.knows(tuning.Gains)], engine
+    ratings = [s.recall(Ratings).sums for s in states if s.knows(Ratings)]
+    return [sums[:, :5] for sums in ratings], engine
 
 
 @pytest.mark.parametrize("weighting", ["balanced", "none"])
@@ -114,13 +116,14 @@ def test_a_better_setting_is_found():
 
 def test_no_labels_leave_the_default():
     sites = make_sites(2, 15, n_labels=0)
-    assert label(sites, plan_for(sites)).labelled.n_neighbors == 20
+    engine = LocalEngine(sites.sites, LABELLING)
+    assert engine.run(cross_client_labels(sites.names, plan_for(sites))).n_neighbors == 20
 
 
 def test_the_server_gets_only_sums_of_gains(sites):
     outcome = label(sites, plan_for(sites))
     by_step = {entry.step: entry.what for entry in outcome.ledger}
-    assert "gains" in by_step["rate"]
+    assert "ratings" in by_step["rate"]
     assert {"try", "rate", "influence"} <= {entry.step for entry in outcome.ledger}
 
 

@@ -41,6 +41,9 @@ def test_one_hot_of_unlabelled_is_zero():
     assert scores.one_hot(np.array([1, -1]), 2).tolist() == [[0.0, 1.0], [0.0, 0.0]]
 
 
-def test_probability_is_the_chosen_labels_share_of_all_influence():
-    matrix = np.array([[3.0, 1.0], [1.0, 3.0], [0.0, 0.0]])
-    assert scores.probability(matrix, np.array([0, 0, -1])).tolist() == [0.75, 0.25, 0.0]
+def test_probability_sharpens_and_puts_the_prior_back():
+    shares = np.array([[0.75, 0.25], [0.75, 0.25], [0.0, 0.0]])
+    chosen = np.array([0, 1, -1])
+    found = scores.probability(shares, chosen, np.array([1.0, 3.0]), 2.0)
+    odds = [0.75**2 * 1, 0.25**2 * 3]
+    np.testing.assert_allclose(found, [odds[0] / sum(odds), odds[1] / sum(odds), 0.0])

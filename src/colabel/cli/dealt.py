@@ -100,9 +100,7 @@ def write_site_files(folder: Path, split: Split, whole: Whole) -> None:
     for site, rows, seen in zip(split.sites, split.rows, split.labelled_rows, strict=True):
         at, visible = np.array(rows, np.int64), set(seen)
         columns = {name: flat[at, c] for c, name in enumerate(names)}
-        true = [
-            None if c == UNLABELLED else whole.classes[c] for c in whole.labels[at].tolist()
-        ]
+        true = [None if c == UNLABELLED else whole.classes[c] for c in whole.labels[at].tolist()]
         shown = [name if row in visible else None for name, row in zip(true, rows, strict=True)]
         columns |= {
             LABEL: pa.array(shown, pa.string()),

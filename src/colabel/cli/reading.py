@@ -84,5 +84,3 @@ def _match(sites: Sites, truths: Sites) -> Truth:
     number = {name: c for c, name in enumerate([*sites.classes, *new])}
     numbers = np.array([*(number[name] for name in truths.classes), UNLABELLED], np.int64)
     return {site.name: numbers[truths[site.name].labels] for site in sites.sites}
-
-

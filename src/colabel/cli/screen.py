@@ -90,9 +90,7 @@ class Screen:
                 "exit_code": ending.code,
                 "problems": [as_data(problem) for problem in ending.problems],
             }
-            click.echo(
-                msgspec.json.encode({"format": FORMAT, "verb": verb, "error": found})
-            )
+            click.echo(msgspec.json.encode({"format": FORMAT, "verb": verb, "error": found}))
 
 
 def tidy(problem: Problem) -> str:

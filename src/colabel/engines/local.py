@@ -12,7 +12,7 @@ from colabel.engines.faults import Fault, moments_of
 from colabel.federation.site import Role, SiteSession
 from colabel.privacy.ledger import Ledger
 from colabel.randomness import secret
-from colabel.wire import open_envelope, seal_in
+from colabel.wire import SESSION_LENGTH, open_envelope, seal_in
 
 Listener = Callable[[Mapping[str, Any]], None]
 
@@ -39,7 +39,7 @@ class LocalEngine:
         self.sessions = {site.name: SiteSession(site, role) for site in sites}
         self.role, self.faults, self.shuffle, self.listen = role, faults, shuffle, listen
         self.ledger, self.costs = Ledger(), Costs()
-        self._session = secret(16).hex()
+        self._session = secret(SESSION_LENGTH // 2).hex()
         self._gone: set[str] = set()
         self._last: dict[str, bytes] = {}
 

@@ -4,7 +4,7 @@ step         line    who takes part, and what a loss means [XCLP §3.3, Robustne
 hello …      1       a lost site is as if it had never taken part
 moments …    –       shared preprocessing, if any: the same
 codes …      2-5     the same
-try …        –       choosing k and α, if asked: see tuning.py
+try …        –       choosing k and α, and calibration: see tuning.py
 influence    10-14   a lost site has shaped the graph; its labels do not count
 ….back       14-16   a lost site does not learn its labels; the others are not affected
 
@@ -44,18 +44,19 @@ class Labelled:
     weights: Weights
     n_neighbors: int
     alpha: float
+    exponent: float
     received: tuple[str, ...]
 
 
 def cross_client_labels(names: Sequence[str], plan: LabellingPlan) -> Conversation[Labelled]:
     """Label the unlabelled points of all sites; each site alone learns its own labels."""
     group, distances = yield from compare(names, plan)  # lines 1-5
-    n_neighbors, alpha = yield from choose(group, distances, plan)
+    n_neighbors, alpha, exponent = yield from choose(group, distances, plan)
     weights = weigh(nearest(distances, n_neighbors), plan)  # lines 6-8
     graph = normalise(weights)  # line 9
     columns = influence(graph, alpha, scored(group, plan), labelled(group))  # lines 10-12
-    received = yield from propagate(group, columns, rows_of(group, plan))  # lines 13-16
-    return Labelled(group, weights, n_neighbors, alpha, received)
+    received = yield from propagate(group, columns, rows_of(group, plan), exponent)  # 13-16
+    return Labelled(group, weights, n_neighbors, alpha, exponent, received)
 
 
 def label_newcomers(
@@ -75,7 +76,7 @@ def label_newcomers(
     steps = towards(near, plan.n_bits, fitted.weights, sharpness=plan.sharpness)
     columns = influence_on_new(normalise(fitted.weights), fitted.alpha, steps, labelled(old))
     owners = {name: group.sizes[name].n_points for name in newcomers if name in group.names}
-    return (yield from propagate(group, columns, owners))
+    return (yield from propagate(group, columns, owners, fitted.exponent))
 
 
 def compare(
@@ -91,7 +92,7 @@ def compare(
 
 
 def propagate(
-    group: Group, columns: NDArray[np.float64], owners: Mapping[str, int]
+    group: Group, columns: NDArray[np.float64], owners: Mapping[str, int], exponent: float
 ) -> Conversation[tuple[str, ...]]:
     """Give every site its labels' columns, sum what they contribute, return each its rows.
 
@@ -100,7 +101,7 @@ def propagate(
     ends = np.cumsum([size.n_labelled for size in group.sizes.values()])
     parts = np.split(columns.astype(np.float32), ends[:-1], axis=1)
     requests = {
-        name: Influence(part, tuple(owners.values()))
+        name: Influence(part, tuple(owners.values()), exponent)
         for name, part in zip(group.names, parts, strict=True)
     }
     # each owner's block ends with one more row, for the class counts that weight the classes

@@ -2,7 +2,7 @@
 
 Inside the session a site orders its points with the labelled ones first; what it keeps for its
 user is in the order of its rows. A point that is the zero vector has no angle to anything: it
-gets a code at random, gives no label away and receives none (label −1, confidence 0).
+gets a code at random and receives no label (−1, confidence 0).
 """
 
 from collections.abc import Sequence
@@ -24,14 +24,24 @@ from colabel.wire import unpack
 
 
 class Influence(Message, frozen=True):
-    """How far each of your labels reaches: one column per label, rows in the owners' blocks."""
+    """How far each of your labels reaches: one column per label, rows in the owners' blocks.
+
+    `exponent` makes the shares probabilities.
+    """
 
     columns: np.ndarray
     owners: tuple[int, ...]
+    exponent: float
 
 
 class OwnScores(Total, frozen=True):
     """The scores of your own points, and below them the number of labels of each class."""
+
+
+class Calibration(msgspec.Struct, frozen=True):
+    """What a site remembers of the exponent."""
+
+    exponent: float
 
 
 class OwnLabels(msgspec.Struct, frozen=True):
@@ -51,8 +61,8 @@ def welcome(session: SiteSession, request: Hello) -> Welcome:
     session.remember(Agreed(plan))
     if plan.seed is not None:
         session.remember(SharedSeed(plan.seed))
-    n_points, n_features = session.site.points.shape
-    return Welcome(n_points, int(session.site.labelled.sum()), n_features)
+    width = int(np.prod(session.site.points.shape[1:]))
+    return Welcome(len(session.site), int(session.site.labelled.sum()), width)
 
 
 def order(session: SiteSession) -> NDArray[np.intp]:
@@ -90,6 +100,7 @@ def contribution(session: SiteSession, request: Influence) -> Summand:
     """The influence of the site's labels on everybody's points [XCLP Alg. 1, line 13]."""
     chosen = scores.one_hot(own_labelled(session), session.recall(Agreed).plan.n_classes)
     check_columns(session, request.columns.shape, (sum(request.owners), len(chosen)))
+    session.remember(Calibration(request.exponent))
     scored = request.columns.astype(np.float64) @ chosen
     return with_counts(scored, chosen.sum(axis=0), request.owners)
 
@@ -109,19 +120,33 @@ def class_weights(plan: LabellingPlan, counts: NDArray[np.float64]) -> NDArray[n
     return np.ones_like(counts)
 
 
+def class_prior(plan: LabellingPlan, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What class weights took out of the scores; one is added, as no class is impossible."""
+    return counts + 1.0 if plan.class_weighting == "balanced" else np.ones_like(counts)
+
+
 def receive_scores(session: SiteSession, total: OwnScores) -> Done:
     """From the site's own scores to its labels and confidences [XCLP Alg. 1, lines 15-16]."""
     plan, site = session.recall(Agreed).plan, session.site
     own, counts = total.matrix[:-1], total.matrix[-1]
+    shares = scores.one_hot(site.labels, plan.n_classes)
     rows = order(session)[len(site) - len(own) :]
-    raw = scores.one_hot(site.labels, plan.n_classes)
-    raw[rows] = own
-    raw[~session.points().any(axis=1) & ~site.labelled] = 0.0
-    weights = np.ones((len(site), plan.n_classes))
-    weights[rows] = class_weights(plan, counts)
-    shares = scores.distributions(raw * weights)
+    shares[rows] = scores.distributions(own * class_weights(plan, counts))
+    shares[~session.points().any(axis=1) & ~site.labelled] = 0.0
     labels = scores.labels(shares)
-    entropy = plan.confidence == "entropy"
-    sure = scores.certainty(shares) if entropy else scores.probability(raw, labels)
-    session.remember(OwnLabels(labels, sure, shares))
+    session.remember(OwnLabels(labels, _confidence(session, shares, labels, counts), shares))
     return Done()
+
+
+def _confidence(
+    session: SiteSession,
+    shares: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    counts: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    plan = session.recall(Agreed).plan
+    if plan.confidence == "entropy":
+        return scores.certainty(shares)
+    exponent = session.recall(Calibration).exponent
+    sure = scores.probability(shares, labels, class_prior(plan, counts), exponent)
+    return np.where(session.site.labelled & plan.keep_labels, 1.0, sure)

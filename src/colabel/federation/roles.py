@@ -1,6 +1,6 @@
 """Which messages a site answers, and with which function: all of them, in one table."""
 
-from colabel.federation import moments, own_labels, tuning
+from colabel.federation import moments, own_labels, own_trials
 from colabel.federation.site import Role
 from colabel.protocols import keys, sums
 from colabel.protocols.hamming import clear
@@ -15,9 +15,9 @@ LABELLING = Role(
         clear.ShareCodes: clear.share_codes,
         sums.Contribute: sums.contribute,
         sums.Deliver: sums.deliver,
-        tuning.Try: tuning.try_candidates,
-        tuning.TriedScores: tuning.compare_candidates,
-        tuning.Rate: tuning.send_gains,
+        own_trials.Try: own_trials.try_candidates,
+        own_trials.TriedScores: own_trials.rate_candidates,
+        own_trials.Rate: own_trials.send_ratings,
         own_labels.Influence: own_labels.contribution,
         own_labels.OwnScores: own_labels.receive_scores,
     },

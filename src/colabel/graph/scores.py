@@ -27,21 +27,24 @@ def labels(shares: Floats) -> NDArray[np.int64]:
 
 def certainty(shares: Floats) -> Floats:
     """1 − entropy / log C, and 0 where no label reaches [XCLP Alg. 1, line 16]."""
-    reached = shares.any(axis=1)
+    reached: NDArray[np.bool_] = shares.any(axis=1)
     n_classes = shares.shape[1]
     if n_classes == 1:
         return reached.astype(np.float64)
     logs = np.log(shares, where=shares > 0, out=np.zeros_like(shares))
     value: Floats = 1.0 + (shares * logs).sum(axis=1) / np.log(n_classes)
-    return np.where(reached, np.clip(value, 0.0, 1.0), 0.0)
+    return np.clip(value, 0.0, 1.0) * reached
 
 
-def probability(scores: Floats, chosen: NDArray[np.int64]) -> Floats:
-    """The chosen label's share of all influence that reaches the point, 0 where none does.
+def probability(
+    shares: Floats, chosen: NDArray[np.int64], prior: Floats, exponent: float
+) -> Floats:
+    """How likely the chosen label is right, 0 where there is none.
 
-    `scores` are without class weights: these help a rare class to be chosen, but the chance
-    that it is right still depends on how rare it is.
+    Class weights help a rare class to be chosen; how likely it is right still depends on how rare
+    it is, so the `prior` (labels of each class) comes back. A long propagation flattens shares, so
+    they are sharpened by an `exponent`.
     """
-    shares = distributions(scores)
-    own = np.take_along_axis(shares, np.maximum(chosen, 0)[:, None], axis=1)[:, 0]
-    return np.where(chosen >= 0, own, 0.0)
+    odds = np.maximum(shares, 1e-12) ** exponent * prior
+    own = np.take_along_axis(odds, np.maximum(chosen, 0)[:, None], axis=1)[:, 0]
+    return np.where(chosen >= 0, own / odds.sum(axis=1), 0.0)

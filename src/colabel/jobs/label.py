@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.data.site import Site, Sites
+from colabel.data import Site, Sites, check_sites
 from colabel.engines.costs import Costs
 from colabel.engines.faults import Fault
 from colabel.engines.local import Listener, LocalEngine
+from colabel.errors import InputError
 from colabel.federation.labelling import Labelled, cross_client_labels, label_newcomers
 from colabel.federation.own_labels import OwnLabels
 from colabel.federation.plan import LabellingPlan
@@ -36,6 +37,8 @@ def label(
     listen: Listener | None = None,
 ) -> Outcome:
     """Label across sites."""
+    if problems := check_sites(sites):
+        raise InputError(problems)
     engine = _engine(sites.sites, faults, listen)
     labelled = engine.run(cross_client_labels(sites.names, plan.validate()))
     own = {name: _own(engine.sessions[name]) for name in sites.names}

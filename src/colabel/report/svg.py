@@ -154,9 +154,7 @@ def _frame(height: int, levels: Sequence[tuple[float, str]]) -> list[Markup]:
         place = {"dx": -6, "dy": 4, "text_anchor": "end"}
         parts.append(tag("text", label, x="0%", y=y, **place))
     for value in (0.0, 0.25, 0.5, 0.75, 1.0):
-        parts.append(
-            tag("text", f"{value:g}", x=at(value), y=height + 16, text_anchor="middle")
-        )
+        parts.append(tag("text", f"{value:g}", x=at(value), y=height + 16, text_anchor="middle"))
     return parts
 
 

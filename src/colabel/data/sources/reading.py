@@ -137,7 +137,10 @@ def _read(path: Path, roles: Roles) -> RawFile:
         elif "pickled" in str(error):  # what NumPy suspects wherever its own mark is missing
             what, fix = "cannot be read: no NumPy file", "Write or copy it again."
         else:
-            what, fix = f"cannot be read: {error}", "It may be cut short: write or copy it again."
+            what, fix = (
+                f"cannot be read: {str(error).rstrip('.')}",
+                "It may be cut short: write or copy it again.",
+            )
         return RawFile(path, problems=(Problem(f"{path.name} {what}", fix, path.stem),))
 
 

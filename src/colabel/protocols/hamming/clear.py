@@ -16,6 +16,7 @@ from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
 from colabel.graph.distances import CodeDistances, Distances
 from colabel.protocols.hamming.base import Cost, SecureHamming
 from colabel.protocols.keys import Group
+from colabel.wire import weigh
 
 _SECONDS_PER_WORD = 3e-10  # one XOR and popcount of 64 bits, one core
 
@@ -63,6 +64,11 @@ class ClearHamming(SecureHamming):
 
     def cost(self, group: Group, n_bits: int) -> Cost:
         """Codes up; every pair of points compared once on the server."""
+        n_bytes = -(-n_bits // 8)
+        up = sum(
+            weigh(name, Codes(np.zeros((size.n_points, n_bytes), np.uint8)))
+            for name, size in group.sizes.items()
+        )
+        down = len(group.sizes) * weigh("server", ShareCodes())
         n_points = sum(size.n_points for size in group.sizes.values())
-        words = n_points**2 * -(-n_bits // 64)
-        return Cost(n_points * -(-n_bits // 8), 0, 1, words * _SECONDS_PER_WORD)
+        return Cost(up, down, 1, n_points**2 * -(-n_bits // 64) * _SECONDS_PER_WORD)
