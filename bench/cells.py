@@ -46,6 +46,18 @@ class Task:
     together: NDArray[np.generic] | None = None
 
 
+# Algorithm 1 with class weighting, and to the letter; the data say which features
+PLAIN = {
+    "n_neighbors": 10,
+    "alpha": 0.99,
+    "equalise": False,
+    "sharpness": 1.0,
+    "density_correction": False,
+    "confidence": "entropy",
+}
+PAPER = {**PLAIN, "class_weighting": "none", "keep_labels": False}
+
+
 def both(name: str, **settings: Any) -> list[Variant]:
     """The same settings across sites and at each site alone."""
     return [

@@ -6,7 +6,7 @@ python -m bench.fashion_mnist --data-dir DATA
 import time
 from functools import partial
 
-from bench.cells import Task, arguments, both, measure, pooled, report
+from bench.cells import PAPER, PLAIN, Task, arguments, both, measure, pooled, report
 from colabel.data import LabelMask, load, parse_partition
 from colabel.randomness import data
 
@@ -33,13 +33,13 @@ def main() -> None:
         for name, spec in (("iid", "iid"), ("Dirichlet 0.3", "dirichlet:0.3:equal"))
         for n_labels in (10, 50)
     }
-    fixed = {"features": "centred", "n_neighbors": 10, "alpha": 0.99}
+    auto = {"n_neighbors": "auto", "alpha": "auto"}
     variants = [
-        *both("k = 10, α = 0.99", **fixed),
-        *both("default", features="centred"),
-        *both("auto", features="centred", n_neighbors="auto", alpha="auto"),
-        pooled("default", features="centred"),
-        *both("paper", **fixed, class_weighting="none", keep_labels=False),
+        *both("k = 10, α = 0.99", **PLAIN, features="centred"),
+        *both("default"),
+        *both("auto", **auto),
+        pooled("default"),
+        *both("paper", **PAPER, features="centred"),
     ]
     results = measure(cells, variants, options.seeds)
     report("Fashion-MNIST", results, started, options.json)

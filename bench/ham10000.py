@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from bench.cells import Task, arguments, both, measure, report
+from bench.cells import PAPER, PLAIN, Task, arguments, both, measure, report
 from colabel.data import LabelMask, load
 from colabel.randomness import data
 
@@ -37,10 +37,10 @@ def main() -> None:
         for fraction in (0.05, 0.1, 0.2, 1.0)
     }
     variants = [
-        *both("k = 10, α = 0.99", features="identity", n_neighbors=10, alpha=0.99),
+        *both("k = 10, α = 0.99", **PLAIN, features="identity"),
         *both("default"),
         *both("auto", n_neighbors="auto", alpha="auto"),
-        *both("paper", features="identity", n_neighbors=10, alpha=0.99, class_weighting="none"),
+        *both("paper", **PAPER, features="identity"),
     ]
     results = measure(cells, variants, options.seeds)
     report("HAM10000", results, started, options.json)

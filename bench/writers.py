@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from bench.cells import Task, arguments, both, measure, report
+from bench.cells import PAPER, Task, arguments, both, measure, report
 from colabel.data import load
 from colabel.randomness import data
 
@@ -50,8 +50,11 @@ def main() -> None:
         )
         for fraction, (alone, across) in PAPER.items()
     }
-    paper = {"n_neighbors": 10, "alpha": 0.99, "class_weighting": "none", "features": "identity"}
-    variants = [*both("paper", **paper), *both("identity", features="identity"), *both("default")]
+    variants = [
+        *both("paper", **PAPER, features="identity"),
+        *both("default", features="identity"),
+        *both("default, scaled"),
+    ]
     results = measure(cells, variants, options.seeds)
     report("MNIST by writer", results, started, options.json)
 

@@ -1,9 +1,9 @@
 """What all tests share."""
 
 import pytest
-from consortia import make_sites
 
 from colabel.data import Sites
+from consortia import make_sites
 
 
 @pytest.fixture

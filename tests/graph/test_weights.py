@@ -38,7 +38,7 @@ def slow_graph(matrix, n_bits, k):
 def test_graph_equals_the_papers_formulas(n, k, seed):
     distances = random_distances(n, 64, seed)
     k = min(k, n - 1)
-    weights = adjacency(nearest(distances, k), 64)
+    weights = adjacency(nearest(distances, k))
     want_weights, want_scaled = slow_graph(distances.matrix, 64, k)
     np.testing.assert_allclose(weights.matrix.toarray(), want_weights, atol=1e-12)
     np.testing.assert_allclose(normalise(weights).toarray(), want_scaled, atol=1e-12)
@@ -50,17 +50,17 @@ def test_opposite_points_have_no_edge_and_equal_points_the_strongest():
 
 def test_points_without_neighbours_do_not_become_nan():
     distances = StoredDistances(np.full((4, 4), 64, np.uint16), 64)
-    graph = normalise(adjacency(nearest(distances, 2), 64))
+    graph = normalise(adjacency(nearest(distances, 2)))
     assert graph.nnz == 0
 
 
 def test_one_step_to_a_new_point_is_its_row_of_the_graph():
     rng = np.random.default_rng(3)
     distances = random_distances(12, 64, 3)
-    weights = adjacency(nearest(distances, 3), 64)
+    weights = adjacency(nearest(distances, 3))
     new = StoredDistances(rng.integers(0, 32, (5, 12), dtype=np.uint16), 64)
     near = nearest(new, 4, same_points=False)
-    got = towards(near, 64, weights).toarray()
+    got = towards(near, weights).toarray()
     degrees = weights.matrix.toarray().sum(axis=1)
     for i in range(5):
         row = np.zeros(12)
@@ -73,12 +73,12 @@ def test_one_step_to_a_new_point_is_its_row_of_the_graph():
 def test_sharpness_is_a_power_and_density_is_divided_out():
     distances = random_distances(15, 64, 4)
     near = nearest(distances, 4)
-    plain = adjacency(near, 64, sharpness=1.0).matrix.toarray()
+    plain = adjacency(near, sharpness=1.0).matrix.toarray()
     nearest_only = np.zeros((15, 15))
     np.put_along_axis(nearest_only, near.indices, similarities(near.distances, 64) ** 3, axis=1)
     cubed = nearest_only + nearest_only.T
-    np.testing.assert_allclose(adjacency(near, 64, sharpness=3).matrix.toarray(), cubed)
-    even = adjacency(near, 64, density_correction=True)
+    np.testing.assert_allclose(adjacency(near, sharpness=3).matrix.toarray(), cubed)
+    even = adjacency(near, density_correction=True)
     degrees = np.where(plain.sum(axis=1) > 0, plain.sum(axis=1), 1)
     np.testing.assert_allclose(even.matrix.toarray(), plain / np.outer(degrees, degrees))
     np.testing.assert_allclose(even.density, degrees)

@@ -64,8 +64,10 @@ class Checker(HTMLParser):
         self.tables += tag == "table"
         self.captions += tag == "caption"
         if tag == "svg":
-            assert {"role", "aria-label"} <= dict(attrs).keys() or self.open.count("svg") > 1 or (
-                "aria-hidden" in dict(attrs)
+            assert (
+                {"role", "aria-label"} <= dict(attrs).keys()
+                or self.open.count("svg") > 1
+                or ("aria-hidden" in dict(attrs))
             )
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -140,7 +142,9 @@ def test_chromium_renders_it(tmp_path: Path, width: int) -> None:
 @needs_chromium
 def test_chromium_would_see_what_is_wrong(tmp_path: Path) -> None:
     page = make_run(tmp_path / "r", truth=True).read_text()
-    broken = page.replace("</main>", "<p style='width:900px'>wide</p><img src='http://localhost/x'></main>")
+    broken = page.replace(
+        "</main>", "<p style='width:900px'>wide</p><img src='http://localhost/x'></main>"
+    )
     found, log = measure(broken, tmp_path, 400)
     assert "overflow=0" not in found
     assert "CONSOLE" in log

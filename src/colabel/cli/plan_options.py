@@ -39,6 +39,7 @@ DEFAULTS = {
     "n_bits": "4096",
     "hamming": "clear",
     "features": "scaled",
+    "equalise": "True",
     "sharpness": "4.0",
     "density_correction": "True",
     "class_weighting": "balanced",
@@ -57,8 +58,9 @@ _WHAT: Mapping[str, tuple[click.ParamType[Any] | type, str | None, str]] = {
     "features": (
         str,
         "NAME",
-        "Shared preprocessing: identity, centred, standardised, scaled or whitened.",
+        "Shared preprocessing: identity, centred, standardised or scaled.",
     ),
+    "equalise": (bool, "BOOL", "Shrink the directions in which all points differ most."),
     "sharpness": (float, "P", "Power of the similarities that weight the graph's edges."),
     "density_correction": (bool, "BOOL", "Divide edges by the density around both ends."),
     "class_weighting": (

@@ -31,6 +31,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "n_neighbors": 10,
         "alpha": 0.99,
         "features": "identity",
+        "equalise": False,
         "sharpness": 1.0,
         "density_correction": False,
         "class_weighting": "none",
@@ -56,9 +57,12 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
         Length of the codes that are compared; more is nearer to the true angles.
     hamming : str
         How the codes are compared: see `colabel.protocols.hamming`.
-    features : {"identity", "centred", "standardised", "scaled", "whitened"}
-        Preprocessing that the sites agree on, by sums over all sites. "whitened" is better for
-        pixels, "identity" for embeddings of texts.
+    features : {"identity", "centred", "standardised", "scaled"}
+        Preprocessing that the sites agree on, by sums over all sites. "identity" may be better
+        for embeddings of texts.
+    equalise : bool
+        Shrink the few directions in which all points differ most. The server does it with the
+        distances alone.
     sharpness : float
         Power of the similarities.
     density_correction : bool
@@ -100,6 +104,7 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
         n_bits: int = 4096,
         hamming: str = "clear",
         features: str = "scaled",
+        equalise: bool = True,
         sharpness: float = 4.0,
         density_correction: bool = True,
         class_weighting: str = "balanced",
@@ -113,6 +118,7 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
         self.n_bits = n_bits
         self.hamming = hamming
         self.features = features
+        self.equalise = equalise
         self.sharpness = sharpness
         self.density_correction = density_correction
         self.class_weighting = class_weighting

@@ -14,7 +14,7 @@ from colabel.errors import InputError, Problem, did_you_mean
 from colabel.features.images import EfficientNetLite0
 from colabel.features.moments import Moments, Order, add, moments, total
 from colabel.features.plain import Identity, Precomputed
-from colabel.features.scaling import Centred, Scaled, Standardised, Whitened
+from colabel.features.scaling import Centred, Scaled, Standardised
 from colabel.features.text import MiniLM
 from colabel.features.torch_module import TorchFeatures
 
@@ -31,7 +31,6 @@ __all__ = [
     "Scaled",
     "Standardised",
     "TorchFeatures",
-    "Whitened",
     "add",
     "build",
     "by_name",
@@ -53,11 +52,10 @@ class Features(Protocol):
         ...
 
 
-type_of = type[Identity | Centred | Standardised | Scaled | Whitened | EfficientNetLite0 | MiniLM]
+type_of = type[Identity | Centred | Standardised | Scaled | EfficientNetLite0 | MiniLM]
 
 _CLASSES: dict[str, type_of] = {
-    kind.name: kind
-    for kind in (Identity, Centred, Standardised, Scaled, Whitened, EfficientNetLite0, MiniLM)
+    kind.name: kind for kind in (Identity, Centred, Standardised, Scaled, EfficientNetLite0, MiniLM)
 }
 NAMES = tuple(_CLASSES)
 
@@ -72,7 +70,7 @@ def by_name(name: str) -> type_of:
 def build(name: str, sums: Moments | None = None) -> Features:
     """The features with this name, from the moments of all sites' points where it needs them."""
     kind = by_name(name)
-    if issubclass(kind, Centred | Standardised | Scaled | Whitened):
+    if issubclass(kind, Centred | Standardised | Scaled):
         if sums is None:
             raise InputError(
                 Problem(

@@ -1,9 +1,9 @@
-"""Sums over points, from which several sites centre, scale or whiten without showing data.
+"""Sums over points, from which several sites centre and scale without showing data.
 
 step · message · bytes · who learns what
 1 · each site sends `moments(points, order).to_vector()` through a secure sum ·
-8 (1 + d), 8 (1 + 2 d) or 8 (1 + d + d (d + 1) / 2) · everyone learns the total, which is the
-pooled count, mean and (co)variance, and nothing about one site. With two sites, each can subtract
+8 (1 + d) or 8 (1 + 2 d) · everyone learns the total, which is the
+pooled count, mean and variance, and nothing about one site. With two sites, each can subtract
 its own share from the total.
 
 A variance far below the squared mean drowns in rounding, and more so in fixed point. Where that
@@ -22,13 +22,13 @@ from numpy.typing import ArrayLike, NDArray
 from colabel.errors import InputError, Problem
 from colabel.features.plain import as_matrix
 
-Order = Literal["sum", "squares", "products"]
+Order = Literal["sum", "squares"]
 Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """How many points, their sum, and the sum of squares (d) or of products (d × d).
+    """How many points, their sum, and the sum of squares.
 
     All are of `points − about`; `about` is public and the same at every site.
     """
@@ -40,10 +40,8 @@ class Moments:
 
     @property
     def order(self) -> Order:
-        """What `second` holds: nothing ("sum"), "squares" or "products"."""
-        if self.second is None:
-            return "sum"
-        return "squares" if self.second.ndim == 1 else "products"
+        """What `second` holds: nothing ("sum") or "squares"."""
+        return "sum" if self.second is None else "squares"
 
     @property
     def width(self) -> int:
@@ -54,8 +52,7 @@ class Moments:
         """Everything that a secure sum must add, as one vector."""
         parts = [np.array([float(self.count)]), self.sum]
         if self.second is not None:
-            square = self.second.ndim == 2
-            parts.append(self.second[np.triu_indices(self.width)] if square else self.second)
+            parts.append(self.second)
         return np.concatenate(parts)
 
     @staticmethod
@@ -74,10 +71,6 @@ class Moments:
             )
         head, tail = flat[1 : 1 + width], flat[1 + width :]
         second: Vector | None = None if order == "sum" else tail
-        if order == "products":
-            second = np.zeros((width, width))
-            second[np.triu_indices(width)] = tail
-            second += np.triu(second, 1).T
         return Moments(round(flat[0]), head, second, _origin(about, width))
 
 
@@ -98,9 +91,6 @@ def moments(
     second: Vector | None = None
     if order == "squares":
         second = np.einsum("ij,ij->j", matrix, matrix) + mean * (2 * rest + count * mean)
-    elif order == "products":
-        cross = np.outer(mean, rest)
-        second = matrix.T @ matrix + (cross + cross.T + count * np.outer(mean, mean))
     return Moments(count, count * mean + rest, second, origin)
 
 
@@ -131,7 +121,7 @@ def total(parts: Iterable[Moments]) -> Moments:
 
 def _length(width: int, order: Order) -> int:
     """How many numbers `to_vector` gives."""
-    return 1 + width + {"sum": 0, "squares": width, "products": width * (width + 1) // 2}[order]
+    return 1 + width + (width if order == "squares" else 0)
 
 
 def _origin(about: ArrayLike | None, width: int) -> Vector:

@@ -78,42 +78,6 @@ class Scaled:
         return (_matching(points, self.mean) - self.mean) * self.scale
 
 
-class Whitened:
-    """Scaled points whose strong directions are then shrunk to the size of the others.
-
-    The covariance over all sites gets `ridge` × its mean variance on the diagonal; the points
-    are multiplied by its inverse root. With ridge 0 this is full whitening. The symmetric root is
-    used (ZCA): unlike PCA whitening it has no free signs or rotations, so that sites with
-    different linear algebra agree on it.
-    """
-
-    name: ClassVar[str] = "whitened"
-    order: ClassVar[Order] = "products"
-
-    def __init__(self, sums: Moments, ridge: float = 10.0, tolerance: float = ROUNDING) -> None:
-        if not ridge >= 0:
-            raise InputError(Problem(f"ridge is {ridge}", "Choose a number from 0 up."))
-        second = _second(sums, self.name, "products") / sums.count
-        self._scaled = Scaled(sums, tolerance)
-        mean, scale = _mean(sums), self._scaled.scale
-        covariance = (second - np.outer(mean, mean)) * np.outer(scale, scale)
-        usual = float(np.trace(covariance)) / max(int((scale > 0).sum()), 1)
-        # The relative error of a covariance grows as the variance drowns in the mean square.
-        noise = tolerance * float(np.max(np.diagonal(second) * scale**2, initial=1.0)) * len(mean)
-        self.matrix = _inverse_root(covariance, ridge * usual, noise)
-
-    def transform(self, points: NDArray[np.generic]) -> Matrix:
-        """Whitened points, float64."""
-        return self._scaled.transform(points) @ self.matrix
-
-
-def _inverse_root(symmetric: Matrix, ridge: float, noise: float) -> Matrix:
-    """(A + ridge)^(−1/2), leaving out the directions in which A is zero up to noise."""
-    values, vectors = np.linalg.eigh((symmetric + symmetric.T) / 2)
-    kept = values > noise
-    return (vectors[:, kept] / np.sqrt(values[kept] + ridge)) @ vectors[:, kept].T
-
-
 def _inverse_roots(variance: Matrix, where: NDArray[np.bool_]) -> Matrix:
     """1 / √variance there, 0 elsewhere."""
     roots = np.sqrt(np.where(where, variance, 1.0))
@@ -121,8 +85,7 @@ def _inverse_roots(variance: Matrix, where: NDArray[np.bool_]) -> Matrix:
 
 
 def _squares(sums: Moments, name: str) -> Matrix:
-    second = _second(sums, name, "squares", "products")
-    return second if second.ndim == 1 else np.diagonal(second)
+    return _second(sums, name, "squares")
 
 
 def _variance(sums: Moments, name: str, tolerance: float) -> Matrix:

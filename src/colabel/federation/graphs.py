@@ -18,12 +18,7 @@ Positions = NDArray[np.intp]
 
 def weigh(near: Neighbours, plan: LabellingPlan) -> Weights:
     """The weights of the graph, as the plan wants them."""
-    return adjacency(
-        near,
-        plan.n_bits,
-        sharpness=plan.sharpness,
-        density_correction=plan.density_correction,
-    )
+    return adjacency(near, sharpness=plan.sharpness, density_correction=plan.density_correction)
 
 
 def labelled(group: Group) -> Positions:

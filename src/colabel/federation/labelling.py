@@ -25,6 +25,7 @@ from colabel.federation.own_labels import Influence, OwnScores
 from colabel.federation.plan import LabellingPlan
 from colabel.federation.tuning import choose
 from colabel.graph.distances import Distances
+from colabel.graph.equalise import Equaliser
 from colabel.graph.neighbours import nearest
 from colabel.graph.propagate import influence, influence_on_new
 from colabel.graph.weights import Weights, normalise, towards
@@ -41,6 +42,7 @@ class Labelled:
     """What the server is left with: no label and no point of anybody."""
 
     group: Group
+    equaliser: Equaliser | None
     weights: Weights
     n_neighbors: int
     alpha: float
@@ -51,12 +53,17 @@ class Labelled:
 def cross_client_labels(names: Sequence[str], plan: LabellingPlan) -> Conversation[Labelled]:
     """Label the unlabelled points of all sites; each site alone learns its own labels."""
     group, distances = yield from compare(names, plan)  # lines 1-5
+    equaliser = None
+    if plan.equalise:
+        n_features = max(size.n_features for size in group.sizes.values())
+        equaliser = Equaliser.fit(distances, n_features)
+        distances = equaliser.apply(distances)
     n_neighbors, alpha, exponent = yield from choose(group, distances, plan)
     weights = weigh(nearest(distances, n_neighbors), plan)  # lines 6-8
     graph = normalise(weights)  # line 9
     columns = influence(graph, alpha, scored(group, plan), labelled(group))  # lines 10-12
     received = yield from propagate(group, columns, rows_of(group, plan), exponent)  # 13-16
-    return Labelled(group, weights, n_neighbors, alpha, exponent, received)
+    return Labelled(group, equaliser, weights, n_neighbors, alpha, exponent, received)
 
 
 def label_newcomers(
@@ -72,8 +79,10 @@ def label_newcomers(
     if old.names != fitted.group.names:
         missing = sorted(set(fitted.group.names) - set(old.names))
         raise SitesLost(f"the graph needs all its sites, and {', '.join(missing)} did not answer")
+    if fitted.equaliser is not None:
+        distances = fitted.equaliser.apply(distances)
     near = nearest(distances, fitted.n_neighbors, same_points=False)
-    steps = towards(near, plan.n_bits, fitted.weights, sharpness=plan.sharpness)
+    steps = towards(near, fitted.weights, sharpness=plan.sharpness)
     columns = influence_on_new(normalise(fitted.weights), fitted.alpha, steps, labelled(old))
     owners = {name: group.sizes[name].n_points for name in newcomers if name in group.names}
     return (yield from propagate(group, columns, owners, fitted.exponent))

@@ -1,4 +1,4 @@
-"""Shared preprocessing: the sites centre, scale or whiten their points by sums over all sites.
+"""Shared preprocessing: the sites centre and scale their points by sums over all sites.
 
 step           who learns what
 moments        as the protocol of the sum says

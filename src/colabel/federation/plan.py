@@ -11,7 +11,7 @@ from colabel.protocols.hamming import WAYS
 Auto = Literal["auto"]
 Share = Literal["share"]
 ClassWeighting = Literal["balanced", "none"]
-Shared = Literal["identity", "centred", "standardised", "scaled", "whitened"]
+Shared = Literal["identity", "centred", "standardised", "scaled"]
 Confidence = Literal["probability", "entropy"]
 
 
@@ -28,6 +28,7 @@ class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
     n_bits: int = 4096
     hamming: str = "clear"
     features: Shared = "scaled"
+    equalise: bool = True
     sharpness: float = 4.0
     density_correction: bool = True
     class_weighting: ClassWeighting = "balanced"

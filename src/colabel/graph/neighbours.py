@@ -18,10 +18,11 @@ class Neighbours(NamedTuple):
 
     indices: NDArray[np.int32]
     distances: NDArray[np.uint16]
+    n_bits: int
 
     def first(self, k: int) -> "Neighbours":
         """Only the k nearest of them."""
-        return Neighbours(self.indices[:, :k], self.distances[:, :k])
+        return Neighbours(self.indices[:, :k], self.distances[:, :k], self.n_bits)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -55,7 +56,7 @@ def nearest(distances: Distances, k: int, *, same_points: bool = True) -> Neighb
     most = n_columns - same_points
     if not 1 <= k <= most:
         raise ValueError(f"k must be between 1 and {most}, got {k}")
-    found = Neighbours(np.empty((n, k), np.int32), np.empty((n, k), np.uint16))
+    found = Neighbours(np.empty((n, k), np.int32), np.empty((n, k), np.uint16), distances.n_bits)
 
     def block(start: int) -> None:
         rows = distances.rows(start, min(start + _BLOCK, n))

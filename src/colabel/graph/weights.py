@@ -23,7 +23,7 @@ class Weights(NamedTuple):
 
 
 def adjacency(
-    neighbours: Neighbours, n_bits: int, *, sharpness: float = 1.0, density_correction: bool = False
+    neighbours: Neighbours, *, sharpness: float = 1.0, density_correction: bool = False
 ) -> Weights:
     """W = B + Bᵀ, where B has the k largest similarities per row [XCLP Alg. 1, lines 6-8].
 
@@ -32,7 +32,7 @@ def adjacency(
     into crowded regions only because these are crowded (Coifman and Lafon 2006, α = 1).
     """
     n, k = neighbours.indices.shape
-    weights = similarities(neighbours.distances, n_bits) ** sharpness
+    weights = similarities(neighbours.distances, neighbours.n_bits) ** sharpness
     ends = np.arange(0, n * k + 1, k)
     nearest = csr_array((weights.ravel(), neighbours.indices.ravel(), ends), shape=(n, n))
     joint = csr_array(nearest + nearest.T)
@@ -48,16 +48,17 @@ def normalise(weights: Weights) -> csr_array:
     return _scaled(weights.matrix, _inverse_roots(_degrees(weights.matrix)))
 
 
-def towards(
-    neighbours: Neighbours, n_bits: int, weights: Weights, *, sharpness: float = 1.0
-) -> csr_array:
+def towards(neighbours: Neighbours, weights: Weights, *, sharpness: float = 1.0) -> csr_array:
     """One propagation step from the points of a graph to new points, one row per new point.
 
     The rows of D^-½ W D^-½ that the new points would have, each divided by its sum.
     """
     n, k = neighbours.indices.shape
     pull = _inverse_roots(_degrees(weights.matrix)) / weights.density
-    reach = similarities(neighbours.distances, n_bits) ** sharpness * pull[neighbours.indices]
+    reach = (
+        similarities(neighbours.distances, neighbours.n_bits) ** sharpness
+        * pull[neighbours.indices]
+    )
     totals = reach.sum(axis=1, keepdims=True)
     reach = np.divide(reach, totals, where=totals > 0, out=np.zeros_like(reach))
     ends = np.arange(0, n * k + 1, k)
