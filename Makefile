@@ -6,7 +6,7 @@ CORE := $(VENV)/.core
 ALL := $(VENV)/.all
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-fast lint format bench docs clean
+.PHONY: demo test lint format bench docs clean
 
 demo: $(CORE)
 	$(BIN)/colabel demo --out runs/demo --force
@@ -25,10 +25,14 @@ format: $(ALL)
 	$(BIN)/ruff format .
 
 bench: $(ALL)
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench.propagation
+	$(BIN)/python -m bench.fashion_mnist
+	$(BIN)/python -m bench.ham10000
+	$(BIN)/python -m bench.writers
 
 docs: $(ALL)
-	$(BIN)/sphinx-build -W -q -b html docs docs/_build
+	$(BIN)/sphinx-build -W -q -b doctest docs docs/_build/doctest
+	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
 
 clean:
 	rm -rf $(VENV) build dist docs/_build runs

@@ -15,7 +15,7 @@ from bench.cells import PAPER, Task, arguments, both, measure, report
 from colabel.data import load
 from colabel.randomness import data
 
-PAPER = {0.1: (33.74, 49.29), 0.2: (44.79, 53.93), 0.5: (50.99, 59.37), 1.0: (51.91, 62.35)}
+FEMNIST = {0.1: (33.74, 49.29), 0.2: (44.79, 53.93), 0.5: (50.99, 59.37), 1.0: (51.91, 62.35)}
 N_GROUPS = 8  # about 67 writers each; the paper has 3,597 writers in 50 groups, 72 each
 NEW = 0.2  # share of each writer's points that are new
 
@@ -48,7 +48,7 @@ def main() -> None:
         f"{fraction:.0%} labelled (paper: {alone} alone, {across} across)": partial(
             task, fraction, options.data_dir
         )
-        for fraction, (alone, across) in PAPER.items()
+        for fraction, (alone, across) in FEMNIST.items()
     }
     variants = [
         *both("paper", **PAPER, features="identity"),
