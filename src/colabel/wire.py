@@ -2,7 +2,8 @@
 
 import hashlib
 import math
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 import numpy as np
@@ -14,7 +15,10 @@ FORMAT = 1
 SESSION_LENGTH = 32
 _DTYPES = frozenset({"|b1", "|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8"})
 
+_MALFORMED = (msgspec.MsgspecError, ValueError, TypeError)
+
 Thing = TypeVar("Thing")
+Refuse = Callable[[str, str, str], NoReturn]
 
 
 class Envelope(msgspec.Struct, frozen=True):
@@ -74,22 +78,27 @@ def seal_in(session: str, step: int, sender: str, message: Message) -> bytes:
 def open_envelope(data: bytes, *, site: str, step: str) -> tuple[Envelope, Message]:
     """The envelope and the message in it; anything malformed is the sender's fault."""
 
-    def refuse(rule: str, expected: str, got: str) -> RemoteProtocolError:
-        return RemoteProtocolError(rule, site=site, step=step, expected=expected, got=got)
+    def refuse(rule: str, expected: str, got: str) -> NoReturn:
+        raise RemoteProtocolError(rule, site=site, step=step, expected=expected, got=got)
 
     try:
         envelope = unpack(data, Envelope)
-    except (msgspec.MsgspecError, ValueError, TypeError) as error:
-        raise refuse("malformed envelope", "an envelope", str(error)) from None
+    except _MALFORMED as error:
+        refuse("malformed envelope", "an envelope", str(error))
     if envelope.format != FORMAT:
-        raise refuse("other wire format", f"format {FORMAT}", f"format {envelope.format}")
-    kind = Message.kinds.get(envelope.kind)
-    if kind is None:
-        raise refuse("unknown message", "a known kind of message", repr(envelope.kind))
+        refuse("other wire format", f"format {FORMAT}", f"format {envelope.format}")
+    return envelope, read_message(envelope.kind, envelope.body, refuse)
+
+
+def read_message(kind: str, body: bytes, refuse: Refuse) -> Message:
+    """A message of this kind; an unknown kind or a malformed body is refused."""
+    known = Message.kinds.get(kind)
+    if known is None:
+        refuse("unknown message", "a known kind of message", repr(kind))
     try:
-        return envelope, unpack(envelope.body, kind)
-    except (msgspec.MsgspecError, ValueError, TypeError) as error:
-        raise refuse("malformed message", kind.__name__, str(error)) from None
+        return unpack(body, known)
+    except _MALFORMED as error:
+        refuse("malformed message", kind, str(error))
 
 
 def weigh(sender: str, message: Message) -> int:

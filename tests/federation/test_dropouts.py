@@ -3,15 +3,19 @@
 import numpy as np
 import pytest
 
+from colabel.conversation import Done
 from colabel.data.site import Site, Sites
 from colabel.engines.faults import Fault
 from colabel.engines.local import LocalEngine
 from colabel.errors import InputError, RemoteProtocolError, SitesLost
 from colabel.federation.labelling import cross_client_labels
-from colabel.federation.own_labels import OwnLabels
+from colabel.federation.own_labels import Influence, OwnLabels
 from colabel.federation.plan import LabellingPlan
 from colabel.federation.roles import LABELLING
 from colabel.jobs.label import label
+from colabel.protocols import keys, sums
+from colabel.protocols.hamming.clear import ShareCodes
+from colabel.wire import pack, seal_in
 from consortia import make_sites
 
 SEED = bytes(range(32))
@@ -149,9 +153,6 @@ def test_a_session_goes_on_only_with_the_same_data(sites):
 
 
 def test_skipped_steps_are_refused(sites):
-    from colabel.protocols.hamming.clear import ShareCodes
-    from colabel.wire import seal_in
-
     engine = LocalEngine(sites.sites, LABELLING)
     with pytest.raises(RemoteProtocolError, match="a step was skipped"):
         engine.sessions["site-0"].receive(seal_in("s", 0, "server", ShareCodes()))
@@ -180,3 +181,23 @@ def test_the_ledger_names_who_released_what(sites):
 def test_more_points_than_the_smallest_site():
     sites = make_sites(2, 3, n_labels=1)
     assert label(sites, plan_for(sites, n_neighbors=50)).labelled.n_neighbors == 5
+
+
+@pytest.mark.parametrize(
+    ("message", "rule"),
+    [
+        (sums.Contribute("Pwn", b""), "unknown message"),
+        (sums.Contribute("Influence", b"\xc1"), "malformed message"),
+        (sums.Contribute("ShareCodes", pack(ShareCodes())), "not to be summed"),
+        (sums.Deliver("OwnScores", b"{}"), "malformed message"),
+        (keys.Hello(b"nonsense"), "not a plan that can be followed"),
+        (keys.Hello(pack(LabellingPlan(n_classes=3, n_bits=0))), "not a plan"),
+        (Influence(np.zeros((3, 3)), (2, 2), 1.0), "columns of another shape"),
+        (Done(), "not a request"),
+    ],
+)
+def test_requests_that_make_no_sense_are_refused(sites, message, rule):
+    engine = LocalEngine(sites.sites, LABELLING)
+    engine.run(cross_client_labels(sites.names, plan_for(sites)))
+    with pytest.raises(RemoteProtocolError, match=rule):
+        engine.sessions["site-0"].receive(seal_in(engine._session, 99, "server", message))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from colabel.conversation import Done, Message
 from colabel.crypto.prg import stream
 from colabel.data.site import UNLABELLED
+from colabel.errors import InputError
 from colabel.federation.plan import Agreed, LabellingPlan
 from colabel.federation.site import SiteSession
 from colabel.graph import scores
@@ -54,7 +55,7 @@ class OwnLabels(msgspec.Struct, frozen=True):
 
 def welcome(session: SiteSession, request: Hello) -> Welcome:
     """Check the plan, agree to it, and say how many points there are."""
-    plan = unpack(request.plan, LabellingPlan).validate()
+    plan = _read_plan(session, request.plan)
     highest = int(session.site.labels.max(initial=UNLABELLED))
     if highest >= plan.n_classes:
         session.refuse("too few classes", f"at least {highest + 1}", str(plan.n_classes))
@@ -63,6 +64,13 @@ def welcome(session: SiteSession, request: Hello) -> Welcome:
         session.remember(SharedSeed(plan.seed))
     width = int(np.prod(session.site.points.shape[1:]))
     return Welcome(len(session.site), int(session.site.labelled.sum()), width)
+
+
+def _read_plan(session: SiteSession, data: bytes) -> LabellingPlan:
+    try:
+        return unpack(data, LabellingPlan).validate()
+    except (msgspec.MsgspecError, InputError) as error:
+        session.refuse("not a plan that can be followed", "a valid plan", str(error))
 
 
 def order(session: SiteSession) -> NDArray[np.intp]:

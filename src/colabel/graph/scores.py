@@ -27,7 +27,7 @@ def labels(shares: Floats) -> NDArray[np.int64]:
 
 def certainty(shares: Floats) -> Floats:
     """1 − entropy / log C, and 0 where no label reaches [XCLP Alg. 1, line 16]."""
-    reached: NDArray[np.bool_] = shares.any(axis=1)
+    reached = np.asarray(shares.any(axis=1))
     n_classes = shares.shape[1]
     if n_classes == 1:
         return reached.astype(np.float64)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
 from colabel.errors import SitesLost
-from colabel.wire import pack, unpack
+from colabel.wire import pack, read_message
 
 
 class Contribute(Message, frozen=True):
@@ -55,7 +55,7 @@ class Total(Message, frozen=True):
 
 def contribute(site: SiteSide, request: Contribute) -> Summand:
     """The site's side of the way in."""
-    summand = site.answer(_inner(site, request.kind, request.request))
+    summand = site.answer(read_message(request.kind, request.request, site.refuse))
     if not isinstance(summand, Summand):
         site.refuse("not to be summed", "a request for a summand", request.kind)
     return summand
@@ -63,13 +63,7 @@ def contribute(site: SiteSide, request: Contribute) -> Summand:
 
 def deliver(site: SiteSide, request: Deliver) -> Message:
     """The site's side of the way back."""
-    return site.answer(_inner(site, request.kind, request.total))
-
-
-def _inner(site: SiteSide, kind: str, data: bytes) -> Message:
-    if kind not in Message.kinds:
-        site.refuse("unknown message", "a known kind of message", repr(kind))
-    return unpack(data, Message.kinds[kind])
+    return site.answer(read_message(request.kind, request.total, site.refuse))
 
 
 class ClearSums:
