@@ -53,7 +53,6 @@ def main() -> None:
     variants = [
         *both("paper", **PAPER, features="identity"),
         *both("default", features="identity"),
-        *both("default, scaled"),
     ]
     results = measure(cells, variants, options.seeds)
     report("MNIST by writer", results, started, options.json)
