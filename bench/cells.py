@@ -4,7 +4,7 @@ import argparse
 import json
 import platform
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.tables import mean
 from colabel.data import Sites, from_groups
 from colabel.federation.plan import LabellingPlan
 from colabel.jobs.label import Outcome, label, label_alone, label_pooled
@@ -114,14 +115,9 @@ def measure(
         }
         results[cell] = row
         print(
-            f"| {cell} | " + " | ".join(_mean(values) for values in row.values()) + " |", flush=True
+            f"| {cell} | " + " | ".join(mean(values) for values in row.values()) + " |", flush=True
         )
     return results
-
-
-def _mean(values: Iterable[float]) -> str:
-    percent = 100 * np.array(list(values))
-    return f"{percent.mean():.1f} ± {percent.std(ddof=1) if len(percent) > 1 else 0:.1f}"
 
 
 def machine() -> str:

@@ -2,7 +2,7 @@
 
 project = "colabel"
 author = "the colabel authors"
-copyright = "2026, the colabel authors"  # noqa: A001
+copyright = "2026, the colabel authors"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.doctest"]
 html_theme = "furo"
 html_title = "colabel"
