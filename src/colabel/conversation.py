@@ -61,6 +61,10 @@ class SiteSide(Protocol):
 
     name: str
 
+    @property
+    def session(self) -> str:
+        """The session that the site is in."""
+
     def codes(self) -> NDArray[np.uint8]:
         """The packed codes of the site's points."""
 
@@ -69,6 +73,15 @@ class SiteSide(Protocol):
 
     def recall(self, kind: type[State]) -> State:
         """The state remembered, or a `RemoteProtocolError`: the server skipped a step."""
+
+    def knows(self, kind: type[msgspec.Struct]) -> bool:
+        """Whether such a state is remembered."""
+
+    def sign(self, statement: bytes) -> bytes:
+        """Sign with the site's long-term identity."""
+
+    def check_signature(self, name: str, statement: bytes, signature: bytes) -> None:
+        """Refuse a statement that the site of this name, as the roster knows it, did not sign."""
 
     def refuse(self, rule: str, expected: str, got: str) -> NoReturn:
         """Blame the server for a message that does not belong here."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from colabel.conversation import Done
+from colabel.crypto.identity import Identity
 from colabel.data.site import Site, Sites
 from colabel.engines.faults import Fault
 from colabel.engines.local import LocalEngine
@@ -13,13 +14,16 @@ from colabel.federation.own_labels import Influence, OwnLabels
 from colabel.federation.plan import LabellingPlan
 from colabel.federation.roles import LABELLING
 from colabel.jobs.label import label
-from colabel.protocols import keys, sums
+from colabel.protocols import keys
+from colabel.protocols.sums import Contribute, Deliver
+from colabel.protocols.sums.base import Terms
 from colabel.protocols.hamming.clear import ShareCodes
 from colabel.wire import pack, seal_in
 from consortia import make_sites
 
 SEED = bytes(range(32))
 LOST = "site-2"
+TERMS = Terms("influence", "rows", "scores", -1, ("site-0",), {"site-0": 1})
 STEPS = ("hello", "moments", "moments.back", "codes", "influence", "influence.back")
 
 
@@ -146,10 +150,11 @@ def test_all_lost_on_the_way_back_leaves_nobody_labelled(sites):
 def test_a_session_goes_on_only_with_the_same_data(sites):
     from colabel.federation.site import SiteSession
 
-    session = SiteSession(sites.sites[0], LABELLING)
+    own = Identity.new()
+    session = SiteSession(sites.sites[0], LABELLING, own, {})
     other = Site("site-0", sites.sites[0].points + 1, sites.sites[0].labels)
     with pytest.raises(InputError, match="the data changed since the session was saved"):
-        SiteSession.load(other, LABELLING, session.save())
+        SiteSession.load(other, LABELLING, own, {}, session.save())
 
 
 def test_skipped_steps_are_refused(sites):
@@ -186,12 +191,12 @@ def test_more_points_than_the_smallest_site():
 @pytest.mark.parametrize(
     ("message", "rule"),
     [
-        (sums.Contribute("Pwn", b""), "unknown message"),
-        (sums.Contribute("Influence", b"\xc1"), "malformed message"),
-        (sums.Contribute("ShareCodes", pack(ShareCodes())), "not to be summed"),
-        (sums.Deliver("OwnScores", b"{}"), "malformed message"),
-        (keys.Hello(b"nonsense"), "not a plan that can be followed"),
-        (keys.Hello(pack(LabellingPlan(n_classes=3, n_bits=0))), "not a plan"),
+        (Contribute("Pwn", b"", TERMS), "unknown message"),
+        (Contribute("Influence", b"\xc1", TERMS), "malformed message"),
+        (Contribute("ShareCodes", pack(ShareCodes()), TERMS), "not to be summed"),
+        (Deliver("ShareCodes", TERMS, (), np.zeros((1, 1), "<u8")), "not a total"),
+        (keys.Hello(b"nonsense", -1), "not a plan that can be followed"),
+        (keys.Hello(pack(LabellingPlan(n_classes=3, n_bits=0)), -1), "not a plan"),
         (Influence(np.zeros((3, 3)), (2, 2), 1.0), "columns of another shape"),
         (Done(), "not a request"),
     ],

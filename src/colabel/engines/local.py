@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from colabel.conversation import Ask, Conversation, Message, Replies, Result
+from colabel.crypto.identity import Identity
 from colabel.data.site import Site
 from colabel.engines.costs import Costs, Exchange
 from colabel.engines.faults import Fault, moments_of
@@ -36,7 +37,12 @@ class LocalEngine:
         shuffle: bool = False,
         listen: Listener = _nobody,
     ) -> None:
-        self.sessions = {site.name: SiteSession(site, role) for site in sites}
+        self.identities = {site.name: Identity.new() for site in sites}
+        self.roster = {name: own.public for name, own in self.identities.items()}
+        self.sessions = {
+            site.name: SiteSession(site, role, self.identities[site.name], self.roster)
+            for site in sites
+        }
         self.role, self.faults, self.shuffle, self.listen = role, faults, shuffle, listen
         self.ledger, self.costs = Ledger(), Costs()
         self._session = secret(SESSION_LENGTH // 2).hex()
@@ -92,7 +98,7 @@ class LocalEngine:
         session = self.sessions[name]
         saved = session.save() if fate & {"during", "restart"} else b""
         if "restart" in fate:
-            session = self.sessions[name] = SiteSession.load(session.site, self.role, saved)
+            session = self.sessions[name] = self._load(session, saved)
         if "again" in fate and name in self._last:
             session.receive(self._last[name])
         started = time.perf_counter()
@@ -102,10 +108,14 @@ class LocalEngine:
             reply = session.receive(data)
         self._last[name] = data
         if "during" in fate:
-            self.sessions[name] = SiteSession.load(session.site, self.role, saved)
+            self.sessions[name] = self._load(session, saved)
         if fate & {"during", "after"}:
             self._gone.add(name)
         lost = bool(fate & {"during", "late"})
         sent = 0 if lost else len(reply)
         self.costs.exchanges.append(Exchange(step, number, name, len(data), sent, seconds))
         return None if lost else open_envelope(reply, site="server", step=step)[1]
+
+    def _load(self, session: SiteSession, saved: bytes) -> SiteSession:
+        own = self.identities[session.name]
+        return SiteSession.load(session.site, self.role, own, self.roster, saved)

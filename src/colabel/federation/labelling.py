@@ -30,8 +30,9 @@ from colabel.graph.neighbours import nearest
 from colabel.graph.propagate import influence, influence_on_new
 from colabel.graph.weights import Weights, normalise, towards
 from colabel.protocols.hamming import by_name
-from colabel.protocols.keys import Group, agree
-from colabel.protocols.sums import ClearSums
+from colabel.protocols.keys import Group
+from colabel.protocols.setup import agree
+from colabel.protocols.sums import Sums
 from colabel.wire import pack
 
 SCORES = "class scores and class counts"
@@ -52,17 +53,18 @@ class Labelled:
 
 def cross_client_labels(names: Sequence[str], plan: LabellingPlan) -> Conversation[Labelled]:
     """Label the unlabelled points of all sites; each site alone learns its own labels."""
-    group, distances = yield from compare(names, plan)  # lines 1-5
+    group, sums, distances = yield from compare(names, plan)  # lines 1-5
     equaliser = None
     if plan.equalise:
         n_features = max(size.n_features for size in group.sizes.values())
         equaliser = Equaliser.fit(distances, n_features)
         distances = equaliser.apply(distances)
-    n_neighbors, alpha, exponent = yield from choose(group, distances, plan)
+    n_neighbors, alpha, exponent = yield from choose(group, sums, distances, plan)
     weights = weigh(nearest(distances, n_neighbors), plan)  # lines 6-8
     graph = normalise(weights)  # line 9
     columns = influence(graph, alpha, scored(group, plan), labelled(group))  # lines 10-12
-    received = yield from propagate(group, columns, rows_of(group, plan), exponent)  # 13-16
+    owners = rows_of(group, plan)
+    received = yield from propagate(group, sums, columns, owners, exponent)  # 13-16
     return Labelled(group, equaliser, weights, n_neighbors, alpha, exponent, received)
 
 
@@ -74,7 +76,7 @@ def label_newcomers(
     A new point's scores are the weighted mean of its neighbours' scores: one step of Algorithm 1
     that only the new point takes. The ledger of the first run holds for the second.
     """
-    group, distances = yield from compare([*names, *newcomers], plan, newcomers)
+    group, sums, distances = yield from compare([*names, *newcomers], plan, newcomers)
     old = group.only(names)
     if old.names != fitted.group.names:
         missing = sorted(set(fitted.group.names) - set(old.names))
@@ -85,23 +87,29 @@ def label_newcomers(
     steps = towards(near, fitted.weights, sharpness=plan.sharpness)
     columns = influence_on_new(normalise(fitted.weights), fitted.alpha, steps, labelled(old))
     owners = {name: group.sizes[name].n_points for name in newcomers if name in group.names}
-    return (yield from propagate(group, columns, owners, fitted.exponent))
+    return (yield from propagate(group, sums, columns, owners, fitted.exponent))
 
 
 def compare(
     names: Sequence[str], plan: LabellingPlan, newcomers: Sequence[str] = ()
-) -> Conversation[tuple[Group, Distances]]:
+) -> Conversation[tuple[Group, Sums, Distances]]:
     """Everything up to the matrix H of distances, for the sites that stay [lines 1-5]."""
-    group = yield from agree(names, pack(plan), seed_is_public=plan.seed is not None)
-    group = yield from share_moments(group, plan, newcomers)
+    group, sums = yield from agree(
+        names, pack(plan), n_masks=plan.n_masks, seed_is_public=plan.seed is not None
+    )
+    group = yield from share_moments(group, sums, plan, newcomers)
     group, distances = yield from by_name(plan.hamming).conversation(group, plan.n_bits, newcomers)
     if distances.shape[1] < 2:
         raise SitesLost("fewer than two points are left: there is nothing to compare")
-    return group, distances
+    return group, sums, distances
 
 
 def propagate(
-    group: Group, columns: NDArray[np.float64], owners: Mapping[str, int], exponent: float
+    group: Group,
+    sums: Sums,
+    columns: NDArray[np.float64],
+    owners: Mapping[str, int],
+    exponent: float,
 ) -> Conversation[tuple[str, ...]]:
     """Give every site its labels' columns, sum what they contribute, return each its rows.
 
@@ -115,5 +123,5 @@ def propagate(
     }
     # each owner's block ends with one more row, for the class counts that weight the classes
     blocks = {name: n_rows + 1 for name, n_rows in owners.items()}
-    received = yield from ClearSums().rows("influence", SCORES, requests, blocks, OwnScores)
+    received = yield from sums.rows("influence", SCORES, requests, blocks, OwnScores)
     return tuple(received)

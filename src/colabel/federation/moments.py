@@ -19,7 +19,7 @@ from colabel.features import Identity, Moments, build, by_name, moments
 from colabel.federation.plan import Agreed, LabellingPlan
 from colabel.federation.site import SiteSession
 from colabel.protocols.keys import Group
-from colabel.protocols.sums import ClearSums, Summand, Total
+from colabel.protocols.sums import Summand, Sums, Total
 
 
 class SumPoints(Message, frozen=True):
@@ -39,12 +39,12 @@ class SharedMoments(msgspec.Struct, frozen=True):
 def sum_points(session: SiteSession, request: SumPoints) -> Summand:
     """The site's own moments."""
     order = by_name(session.recall(Agreed).plan.features).order
-    return Summand(moments(session.site.points, order or "sum").to_vector())
+    return Summand(moments(session.site.points, order or "sum").to_vector()[None])
 
 
 def use_moments(session: SiteSession, total: PointSums) -> Done:
     """Keep the moments of all sites' points."""
-    session.remember(SharedMoments(total.matrix))
+    session.remember(SharedMoments(total.matrix[0]))
     return Done()
 
 
@@ -60,7 +60,7 @@ def shared_features(session: SiteSession) -> NDArray[np.floating]:
 
 
 def share_moments(
-    group: Group, plan: LabellingPlan, newcomers: Sequence[str] = ()
+    group: Group, sums: Sums, plan: LabellingPlan, newcomers: Sequence[str] = ()
 ) -> Conversation[Group]:
     """Let all sites learn the moments of the points of all but the newcomers.
 
@@ -69,7 +69,7 @@ def share_moments(
     if plan.features == "identity":
         return group
     asked = {name: SumPoints() for name in group.names if name not in newcomers}
-    received = yield from ClearSums().shared(
+    received = yield from sums.shared(
         "moments", "moments of the points", asked, group.names, PointSums
     )
     return group.only(received)

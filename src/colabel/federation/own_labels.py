@@ -19,7 +19,7 @@ from colabel.federation.plan import Agreed, LabellingPlan
 from colabel.federation.site import SiteSession
 from colabel.graph import scores
 from colabel.graph.codes import codes, hyperplanes
-from colabel.protocols.keys import Hello, SharedSeed, Welcome
+from colabel.protocols.keys import Hello, SharedSeed, Sizes, Welcome, introduce
 from colabel.protocols.sums import Summand, Total
 from colabel.wire import unpack
 
@@ -59,11 +59,14 @@ def welcome(session: SiteSession, request: Hello) -> Welcome:
     highest = int(session.site.labels.max(initial=UNLABELLED))
     if highest >= plan.n_classes:
         session.refuse("too few classes", f"at least {highest + 1}", str(plan.n_classes))
+    if request.n_masks < plan.n_masks:
+        session.refuse("a session without keys", f"keys for {plan.n_masks} sums", "fewer")
     session.remember(Agreed(plan))
     if plan.seed is not None:
         session.remember(SharedSeed(plan.seed))
     width = int(np.prod(session.site.points.shape[1:]))
-    return Welcome(len(session.site), int(session.site.labelled.sum()), width)
+    sizes = Sizes(len(session.site), int(session.site.labelled.sum()), width)
+    return introduce(session, sizes, request.plan, request.n_masks)
 
 
 def _read_plan(session: SiteSession, data: bytes) -> LabellingPlan:

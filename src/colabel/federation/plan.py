@@ -8,6 +8,7 @@ from colabel.errors import InputError, Problem, did_you_mean
 from colabel.graph.codes import MAX_BITS
 from colabel.protocols.hamming import WAYS
 
+N_SUMS = 4  # moments, tried scores, ratings, class scores
 Auto = Literal["auto"]
 Share = Literal["share"]
 ClassWeighting = Literal["balanced", "none"]
@@ -35,6 +36,11 @@ class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
     keep_labels: bool = True
     confidence: Confidence = "probability"
     seed: bytes | None = None
+
+    @property
+    def n_masks(self) -> int:
+        """How many protected sums a run needs at most; −1 if nothing is protected."""
+        return -1 if self.hamming == "clear" else N_SUMS
 
     def alpha_for(self, n_labelled: int, n_points: int) -> float:
         """α for this many labels, where it is not chosen by trying."""

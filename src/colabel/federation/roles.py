@@ -2,19 +2,37 @@
 
 from colabel.federation import moments, own_labels, own_trials
 from colabel.federation.site import Role
-from colabel.protocols import keys, sums
-from colabel.protocols.hamming import clear
+from colabel.protocols import clear_seed, keys, meeting
+from colabel.protocols.hamming import WAYS
+from colabel.protocols.hamming.base import Handlers
+from colabel.protocols.sums import base, site
+
+SETUP: Handlers = {
+    keys.Hello: own_labels.welcome,
+    keys.Renew: keys.renew,
+    meeting.Meet: meeting.meet,
+    meeting.Join: meeting.join,
+    clear_seed.DrawSeed: clear_seed.draw,
+    clear_seed.ShareSeed: clear_seed.share,
+}
+
+SUMS: Handlers = {
+    base.Contribute: site.contribute,
+    site.Unmask: site.unmask,
+    base.Deliver: site.deliver,
+}
+
+HAMMING: Handlers = {
+    message: handler for way in WAYS.values() for message, handler in way.handlers.items()
+}
 
 LABELLING = Role(
     handlers={
-        keys.Hello: own_labels.welcome,
-        keys.DrawSeed: keys.draw,
-        keys.ShareSeed: keys.share,
+        **SETUP,
+        **SUMS,
+        **HAMMING,
         moments.SumPoints: moments.sum_points,
         moments.PointSums: moments.use_moments,
-        clear.ShareCodes: clear.share_codes,
-        sums.Contribute: sums.contribute,
-        sums.Deliver: sums.deliver,
         own_trials.Try: own_trials.try_candidates,
         own_trials.TriedScores: own_trials.rate_candidates,
         own_trials.Rate: own_trials.send_ratings,

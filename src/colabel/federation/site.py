@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colabel.conversation import Message, State
+from colabel.crypto.identity import Identity, Roster
 from colabel.data.site import Site
 from colabel.errors import InputError, LocalProtocolError, Problem, RemoteProtocolError
 from colabel.wire import digest, open_envelope, pack, seal_in, unpack
@@ -42,11 +43,15 @@ class _Saved(msgspec.Struct):
 
 
 class SiteSession:
-    """One site in one session, in the given role."""
+    """One site in one session, in the given role.
 
-    def __init__(self, site: Site, role: Role) -> None:
+    It signs with its `identity`, and trusts the identities on the `roster` and no others.
+    """
+
+    def __init__(self, site: Site, role: Role, identity: Identity, roster: Roster) -> None:
         self.site, self.name = site, site.name
         self.role = role
+        self._identity, self._roster = identity, roster
         self._memory: dict[str, msgspec.Struct | msgspec.Raw] = {}
         self._session, self._step, self._asked, self._reply = "", -1, "", b""
         self._points: NDArray[np.floating] | None = None
@@ -62,10 +67,16 @@ class SiteSession:
             return self._reply
         if envelope.step <= self._step:
             self.refuse("stale message", f"step {self._step + 1} or later", str(envelope.step))
+        self._session = envelope.session
         reply = seal_in(envelope.session, envelope.step, self.name, self.answer(message))
-        self._session, self._step = envelope.session, envelope.step
+        self._step = envelope.step
         self._asked, self._reply = asked, reply
         return reply
+
+    @property
+    def session(self) -> str:
+        """The session that the site is in."""
+        return self._session
 
     def answer(self, request: Message) -> Message:
         """Answer one request."""
@@ -99,8 +110,26 @@ class SiteSession:
         """Whether there is such a state."""
         return kind.__name__ in self._memory
 
+    def sign(self, statement: bytes) -> bytes:
+        """Sign with the site's long-term identity."""
+        return self._identity.sign(statement)
+
+    def check_signature(self, name: str, statement: bytes, signature: bytes) -> None:
+        """Refuse a statement that the site of this name, as the roster knows it, did not sign."""
+        if name not in self._roster:
+            self.refuse("not on the roster", ", ".join(sorted(self._roster)), name)
+        if not self._roster[name].signed(statement, signature):
+            self.refuse(
+                "not signed by that site",
+                f"a signature of {self._roster[name]} ({name})",
+                "a statement that was changed, replaced or comes from another session",
+            )
+
     def save(self) -> bytes:
-        """Everything but the data: what `load` needs to go on from here."""
+        """Everything but the data and the identity: what `load` needs to go on from here.
+
+        It holds secrets: keep it where the data may be kept.
+        """
         memory = {
             name: bytes(state) if isinstance(state, msgspec.Raw) else pack(state)
             for name, state in self._memory.items()
@@ -112,7 +141,9 @@ class SiteSession:
         )
 
     @classmethod
-    def load(cls, site: Site, role: Role, saved: bytes) -> "SiteSession":
+    def load(
+        cls, site: Site, role: Role, identity: Identity, roster: Roster, saved: bytes
+    ) -> "SiteSession":
         """Go on where `save` was called, with the same data."""
         held = unpack(saved, _Saved)
         if held.data != fingerprint(site):
@@ -123,7 +154,7 @@ class SiteSession:
                     site=site.name,
                 )
             )
-        session = cls(site, role)
+        session = cls(site, role, identity, roster)
         session._session, session._step = held.session, held.step
         session._asked, session._reply = held.asked, held.reply
         session._memory = {name: msgspec.Raw(state) for name, state in held.memory.items()}

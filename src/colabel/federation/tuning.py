@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colabel.conversation import Conversation, Message
+from colabel.errors import SitesLost
 from colabel.federation.graphs import labelled, weigh
 from colabel.federation.own_trials import EXPONENTS, Rate, TriedScores, Try
 from colabel.federation.plan import LabellingPlan
@@ -28,7 +29,7 @@ from colabel.graph.neighbours import nearest
 from colabel.graph.propagate import influence
 from colabel.graph.weights import normalise
 from colabel.protocols.keys import Group
-from colabel.protocols.sums import ClearSums
+from colabel.protocols.sums import Sums
 
 NEIGHBOURS = (10, 20, 40)
 REACHES = (0.5, 1.0, 2.0, 4.0)  # times 1 − α of the default
@@ -80,7 +81,9 @@ def candidates(group: Group, plan: LabellingPlan) -> list[Candidate]:
     return list(dict.fromkeys([usual, *others]))
 
 
-def choose(group: Group, distances: Distances, plan: LabellingPlan) -> Conversation[Choice]:
+def choose(
+    group: Group, sums: Sums, distances: Distances, plan: LabellingPlan
+) -> Conversation[Choice]:
     """The plan's k and α, chosen by trying where it says "auto", and the exponent."""
     options = candidates(group, plan)
     at = labelled(group)
@@ -89,12 +92,15 @@ def choose(group: Group, distances: Distances, plan: LabellingPlan) -> Conversat
     picked = np.unique(np.linspace(0, len(at) - 1, MOST_TRIED).round().astype(int))
     columns = _try_all(distances, plan, options, at[picked], at)
     requests, owners = _requests(group, picked, columns)
-    sums = ClearSums()
     blocks = {name: count + 1 for name, count in owners.items()}
-    told = yield from sums.rows("try", "scores of tried points", requests, blocks, TriedScores)
+    told = yield from sums.rows(
+        "try", "scores of tried points", requests, blocks, TriedScores
+    )
     if not told:
         return Choice(*options[0], USUAL_EXPONENT)
-    ratings = yield from sums.public("rate", "ratings of settings", dict.fromkeys(told, Rate()))
+    ratings = yield from sums.public(
+        "rate", "ratings of settings", dict.fromkeys(told, Rate())
+    )
     n_gains = ratings.shape[1] - len(EXPONENTS)
     best = clear_winner(ratings[:, :n_gains], len(picked))
     return Choice(*options[best], EXPONENTS[int(ratings[best, n_gains:].argmin())])

@@ -1,14 +1,15 @@
-"""Setting up a session: who takes part, and a random seed that the sites share.
+"""Who takes part in a session: each site introduces itself, with its sizes and fresh keys.
 
-This variant is `clear`: the seed travels through the server in plain sight.
+step     message            bytes up per site    who learns what
+hello    Hello → Welcome    ~150 + 34 per mask   server: points, labelled points, features of each
+                                                 site, and its public keys
+renew    Renew → Welcome    the same             server: new public keys
 
-step     message                bytes up per site   who learns what
-hello    Hello → Welcome        ~20                 server: points, labelled points, features
-draw     DrawSeed → Seed        32 (one site)       server: the seed
-share    ShareSeed → Done       0                   every site: the seed
+Keys are fresh in every session (X25519) and signed with the site's long-term identity (Ed25519),
+together with the session, the plan and the sizes, so a server cannot put itself between two sites,
+nor tell them different things: the others check each introduction against their roster.
 
-A site lost in `hello` or `share` is as if it had never taken part. Is the drawing site lost in
-`draw`, the next one draws.
+A site lost in these steps is as if it had never taken part.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,19 +18,30 @@ from typing import cast
 
 import msgspec
 
-from colabel.conversation import Ask, Conversation, Done, Message, Release, SiteSide
-from colabel.crypto.prg import SEED_BYTES
+from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
+from colabel.crypto import agreement
 from colabel.errors import SitesLost
 from colabel.randomness import secret
+from colabel.wire import digest, pack, unpack
 
 
 class Hello(Message, frozen=True):
-    """What the session is about; sent as the plan that every site must agree with."""
+    """What the session is about: the plan that every site must agree with, and how many masks
+    will be needed, one for each protected sum (−1: nothing is protected, no keys are needed).
+    """
 
     plan: bytes
+    n_masks: int
 
 
-class Welcome(Message, frozen=True):
+class Renew(Message, frozen=True):
+    """Draw fresh keys, because too few sites were left to finish a sum."""
+
+    epoch: int
+    n_masks: int
+
+
+class Sizes(msgspec.Struct, frozen=True):
     """The sizes a site makes public."""
 
     n_points: int
@@ -37,26 +49,31 @@ class Welcome(Message, frozen=True):
     n_features: int
 
 
-class DrawSeed(Message, frozen=True):
-    """Draw the seed for all."""
+class Welcome(Message, frozen=True):
+    """A site introduces itself. All of it is signed, with the session, the name and the plan."""
 
-
-class Seed(Message, frozen=True):
-    """The seed, in clear."""
-
-    seed: bytes
-
-
-class ShareSeed(Message, frozen=True):
-    """Use this seed."""
-
-    seed: bytes
+    n_points: int
+    n_labelled: int
+    n_features: int
+    epoch: int = 0
+    channel: bytes = b""
+    masks: tuple[bytes, ...] = ()
+    signature: bytes = b""
 
 
 class SharedSeed(msgspec.Struct, frozen=True):
-    """What a site remembers."""
+    """What a site remembers: the seed of the hyperplanes [XCLP Alg. 1, line 1]."""
 
     seed: bytes
+
+
+class OwnKeys(msgspec.Struct, frozen=True):
+    """What a site remembers: its secrets of this epoch, and its introduction."""
+
+    channel: bytes
+    masks: tuple[bytes, ...]
+    plan: str
+    welcome: bytes
 
 
 @dataclass(frozen=True)
@@ -75,42 +92,53 @@ class Group:
         return Group({name: self.sizes[name] for name in self.sizes if name in names})
 
 
-def draw(site: SiteSide, request: DrawSeed) -> Seed:
-    """The site that draws."""
-    seed = secret(SEED_BYTES)
-    site.remember(SharedSeed(seed))
-    return Seed(seed)
+def introduce(site: SiteSide, sizes: Sizes, plan: bytes, n_masks: int) -> Welcome:
+    """The site's answer to `Hello`."""
+    plain = Welcome(sizes.n_points, sizes.n_labelled, sizes.n_features)
+    return plain if n_masks < 0 else _with_keys(site, plain, digest(plan), 0, n_masks)
 
 
-def share(site: SiteSide, request: ShareSeed) -> Done:
-    """Every other site."""
-    site.remember(SharedSeed(request.seed))
-    return Done()
+def renew(site: SiteSide, request: Renew) -> Welcome:
+    """The site's answer to `Renew`: the same sizes, fresh keys."""
+    old = site.recall(OwnKeys)
+    before = unpack(old.welcome, Welcome)
+    if request.epoch != before.epoch + 1:
+        site.refuse("keys out of order", f"epoch {before.epoch + 1}", f"epoch {request.epoch}")
+    return _with_keys(site, before, old.plan, request.epoch, request.n_masks)
+
+
+def _with_keys(site: SiteSide, sizes: Welcome, plan: str, epoch: int, n_masks: int) -> Welcome:
+    channel = secret(agreement.KEY_BYTES)
+    masks = tuple(secret(agreement.KEY_BYTES) for _ in range(n_masks))
+    shown = msgspec.structs.replace(
+        sizes,
+        epoch=epoch,
+        channel=agreement.public_of(channel),
+        masks=tuple(agreement.public_of(mask) for mask in masks),
+        signature=b"",
+    )
+    signed = msgspec.structs.replace(
+        shown, signature=site.sign(statement(site.session, site.name, plan, shown))
+    )
+    site.remember(OwnKeys(channel, masks, plan, pack(signed)))
+    return signed
+
+
+def statement(session: str, name: str, plan: str, welcome: Welcome) -> bytes:
+    """The bytes that an introduction signs."""
+    unsigned = msgspec.structs.replace(welcome, signature=b"")
+    return b"colabel introduction\0" + pack((session, name, plan, unsigned))
 
 
 SIZES = Release("number of points, of labelled points and of features", "server", "in clear")
-PUBLIC_SEED = Release("the seed of the hyperplanes, fixed in the plan", "everyone", "in clear")
-SEED = Release("the seed of the hyperplanes", "server", "in clear")
 
 
-def agree(
-    names: Sequence[str], plan: bytes, *, seed_is_public: bool = False
-) -> Conversation[Group]:
-    """Find who is there and share a seed [XCLP Alg. 1, line 1].
-
-    `seed_is_public`: the plan holds the seed, for experiments that must be repeatable.
-    """
-    releases = (SIZES, PUBLIC_SEED) if seed_is_public else (SIZES,)
-    welcomes = yield Ask("hello", dict.fromkeys(names, Hello(plan)), releases)
-    group = Group({name: cast("Welcome", welcomes[name]) for name in names if name in welcomes})
-    if seed_is_public and group.names:
-        return group
-    for drawer in group.names:
-        drawn = yield Ask("draw", {drawer: DrawSeed()}, (SEED,))
-        if drawer in drawn:
-            seed = cast("Seed", drawn[drawer]).seed
-            others = [name for name in group.names if name != drawer]
-            shared = yield Ask("share", dict.fromkeys(others, ShareSeed(seed)))
-            return group.only([drawer, *shared])
-        group = group.only([name for name in group.names if name != drawer])
-    raise SitesLost("no site is left: none answered while the session was set up")
+def hello(
+    names: Sequence[str], plan: bytes, n_masks: int, releases: tuple[Release, ...] = ()
+) -> Conversation[dict[str, Welcome]]:
+    """Find who is there."""
+    asked = dict.fromkeys(names, Hello(plan, n_masks))
+    replies = yield Ask("hello", asked, (SIZES, *releases))
+    if not replies:
+        raise SitesLost("no site is left: none answered while the session was set up")
+    return {name: cast("Welcome", replies[name]) for name in names if name in replies}

@@ -14,7 +14,7 @@ import numpy as np
 
 from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
 from colabel.graph.distances import CodeDistances, Distances
-from colabel.protocols.hamming.base import Cost, SecureHamming
+from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
 from colabel.protocols.keys import Group
 from colabel.wire import weigh
 
@@ -44,6 +44,7 @@ class ClearHamming(SecureHamming):
 
     name: ClassVar[str] = "clear"
     protects: ClassVar[str] = "no protection: the server sees all codes"
+    handlers: ClassVar[Handlers] = {ShareCodes: share_codes}
 
     def conversation(
         self, group: Group, n_bits: int, newcomers: Sequence[str] = ()

@@ -1,0 +1,63 @@
+"""No protection: the seed of the hyperplanes travels through the server in plain sight.
+
+step     message                bytes up per site   who learns what
+draw     DrawSeed → Seed        32 (one site)       server: the seed
+share    ShareSeed → Done       0                   every site: the seed
+
+Is the drawing site lost in `draw`, the next one draws. A site lost in `share` is as if it had
+never taken part.
+"""
+
+from collections.abc import Sequence
+from typing import cast
+
+from colabel.conversation import Ask, Conversation, Done, Message, Release, SiteSide
+from colabel.crypto.prg import SEED_BYTES
+from colabel.errors import SitesLost
+from colabel.protocols.keys import SharedSeed
+from colabel.randomness import secret
+
+
+class DrawSeed(Message, frozen=True):
+    """Draw the seed for all."""
+
+
+class Seed(Message, frozen=True):
+    """The seed, in clear."""
+
+    seed: bytes
+
+
+class ShareSeed(Message, frozen=True):
+    """Use this seed."""
+
+    seed: bytes
+
+
+def draw(site: SiteSide, request: DrawSeed) -> Seed:
+    """The site that draws."""
+    seed = secret(SEED_BYTES)
+    site.remember(SharedSeed(seed))
+    return Seed(seed)
+
+
+def share(site: SiteSide, request: ShareSeed) -> Done:
+    """Every other site."""
+    site.remember(SharedSeed(request.seed))
+    return Done()
+
+
+SEED = Release("the seed of the hyperplanes", "server", "in clear")
+
+
+def share_seed(names: Sequence[str]) -> Conversation[list[str]]:
+    """Let one site draw for all; those that know the seed."""
+    left = list(names)
+    while left:
+        drawer = left.pop(0)
+        drawn = yield Ask("draw", {drawer: DrawSeed()}, (SEED,))
+        if drawer in drawn:
+            seed = cast("Seed", drawn[drawer]).seed
+            shared = yield Ask("share", dict.fromkeys(left, ShareSeed(seed)))
+            return [drawer, *shared]
+    raise SitesLost("no site is left: none answered while the session was set up")

@@ -1,0 +1,200 @@
+"""Sites meet through a server that they need not trust with a secret.
+
+step     message          bytes up per site             who learns what
+meet     Meet → Boxes     (m − 1) · (~90 + 68 · masks)  server: nothing; peers: shares (see below)
+join     Join → Done      0                             every site: a secret that all sites share
+
+In `meet` each site checks the signature of every introduction, computes a secret with every peer,
+and sends each peer a sealed box: a proposal for the secret of the group, and Shamir shares of
+what hides its summands (`sums.masked`). In `join` the boxes are handed out; the group's secret is
+the proposal of the site that the server names.
+
+Server alone: nothing. One site: nothing about another's masks. Server with a site: the group's
+secret, and with it the hyperplanes. Server with more than half of the sites: everybody's masks.
+
+A site lost in `meet` or `join` is as if it had never taken part.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple, cast
+
+import msgspec
+
+from colabel.conversation import Ask, Conversation, Done, Message, Release, SiteSide
+from colabel.crypto import agreement, shamir
+from colabel.crypto.prg import SEED_BYTES, stream
+from colabel.errors import SitesLost
+from colabel.protocols.channels import Channels, seal, unseal
+from colabel.protocols.keys import OwnKeys, SharedSeed, Welcome, statement
+from colabel.randomness import secret
+from colabel.wire import pack, unpack
+
+SIGNATURE_BYTES = 64
+
+
+class Meet(Message, frozen=True):
+    """Who has introduced itself."""
+
+    welcomes: dict[str, Welcome]
+
+
+class Boxes(Message, frozen=True):
+    """A sealed box for each peer."""
+
+    boxes: dict[str, bytes]
+
+
+class Join(Message, frozen=True):
+    """The boxes for you, and whose proposal is the group's secret."""
+
+    boxes: dict[str, bytes]
+    drawer: str
+
+
+class Gift(Message, frozen=True):
+    """What a box holds: the sender's proposal, and per mask two shares of the sender's secrets:
+    of its mask key, and of its own seed.
+    """
+
+    proposal: bytes
+    mask_keys: tuple[bytes, ...]
+    own_seeds: tuple[bytes, ...]
+
+
+class Met(msgspec.Struct, frozen=True):
+    """What a site remembers of `meet`. Holders of shares are numbered as in `order`, from 1."""
+
+    order: tuple[str, ...]
+    masks: dict[str, tuple[bytes, ...]]
+    own_seeds: tuple[bytes, ...]
+    own_gift: Gift
+
+
+class Shares(msgspec.Struct, frozen=True):
+    """What a site remembers of `join`: the shares of each member's secrets, its own included."""
+
+    gifts: dict[str, Gift]
+
+
+def threshold(n_met: int) -> int:
+    """How many shares give a secret: more than half, so that no two sums can be told apart."""
+    return n_met // 2 + 1
+
+
+def meet(site: SiteSide, request: Meet) -> Boxes:
+    """Check everybody's introduction, and send everybody a box."""
+    own = site.recall(OwnKeys)
+    mine = unpack(own.welcome, Welcome)
+    _check(site, request.welcomes, own, mine)
+    context = f"{site.session}/{mine.epoch}".encode()
+    pairs = {
+        name: _agree(site, own.channel, name, welcome, context)
+        for name, welcome in request.welcomes.items()
+        if name != site.name
+    }
+    site.remember(Channels(mine.epoch, pairs))
+    order = tuple(sorted(request.welcomes))
+    seeds = tuple(secret(SEED_BYTES) for _ in own.masks)
+    gifts = _gifts(order, own.masks, seeds)
+    masks = {name: welcome.masks for name, welcome in request.welcomes.items()}
+    site.remember(Met(order, masks, seeds, gifts[site.name]))
+    return Boxes({name: seal(site, name, "meet", gifts[name]) for name in pairs})
+
+
+def _gifts(
+    order: tuple[str, ...], masks: tuple[bytes, ...], seeds: tuple[bytes, ...]
+) -> dict[str, Gift]:
+    need, proposal = threshold(len(order)), secret(SEED_BYTES)
+    of_masks = [shamir.split(key, need, len(order)) for key in masks]
+    of_seeds = [shamir.split(seed, need, len(order)) for seed in seeds]
+    return {
+        name: Gift(
+            proposal,
+            tuple(shares[number] for shares in of_masks),
+            tuple(shares[number] for shares in of_seeds),
+        )
+        for number, name in enumerate(order)
+    }
+
+
+def _check(site: SiteSide, welcomes: Mapping[str, Welcome], own: OwnKeys, mine: Welcome) -> None:
+    if welcomes.get(site.name) != mine:
+        site.refuse("my own introduction is missing or changed", "it, as I sent it", "another")
+    for name, welcome in welcomes.items():
+        if len(welcome.masks) != len(mine.masks):
+            site.refuse(
+                "other number of mask keys", f"{len(mine.masks)} of {name}", str(len(welcome.masks))
+            )
+        said = statement(site.session, name, own.plan, welcome)
+        site.check_signature(name, said, welcome.signature)
+
+
+def _agree(site: SiteSide, channel: bytes, name: str, welcome: Welcome, context: bytes) -> bytes:
+    try:
+        return agreement.agree(channel, welcome.channel, context)
+    except ValueError as error:
+        site.refuse("not a key to agree with", f"an X25519 key of {name}", str(error))
+
+
+def join(site: SiteSide, request: Join) -> Done:
+    """Open the boxes."""
+    met = site.recall(Met)
+    gifts = {name: unseal(site, name, "meet", box, Gift) for name, box in request.boxes.items()}
+    gifts[site.name] = met.own_gift
+    for name, gift in gifts.items():
+        if {len(gift.mask_keys), len(gift.own_seeds)} != {len(met.own_seeds)}:
+            site.refuse("other number of shares", f"{len(met.own_seeds)} of {name}", "another")
+    if request.drawer not in gifts:
+        site.refuse("the group's secret comes from nobody", "a member", request.drawer)
+    group = gifts[request.drawer].proposal
+    if len(group) != SEED_BYTES:
+        site.refuse("not a proposal", f"{SEED_BYTES} bytes", f"{len(group)} bytes")
+    site.remember(msgspec.structs.replace(site.recall(Channels), group=group))
+    site.remember(Shares(gifts))
+    if not site.knows(SharedSeed):
+        site.remember(SharedSeed(stream(group, "seed of the hyperplanes", SEED_BYTES)))
+    return Done()
+
+
+class Register(NamedTuple):
+    """What the server keeps: who met (in the order of the shares), who joined, their mask keys."""
+
+    epoch: int
+    met: tuple[str, ...]
+    joined: tuple[str, ...]
+    masks: Mapping[str, tuple[bytes, ...]]
+
+    @property
+    def threshold(self) -> int:
+        """How many shares the server needs of a secret."""
+        return threshold(len(self.met))
+
+
+MEETING = Release("shares of its masks and a proposal for the shared secret", "sites", "encrypted")
+
+
+def meeting(welcomes: Mapping[str, Welcome]) -> Conversation[Register]:
+    """Let the sites meet; those that stayed share a secret that the server does not know."""
+    met = yield Ask("meet", dict.fromkeys(welcomes, Meet(dict(welcomes))), (MEETING,))
+    boxes = {name: cast("Boxes", met[name]).boxes for name in welcomes if name in met}
+    if not boxes:
+        raise SitesLost("no site is left: none answered while the session was set up")
+    drawer = next(iter(boxes))
+    joined = yield Ask("join", {name: _for(name, boxes, drawer) for name in boxes})
+    names = tuple(name for name in boxes if name in joined)
+    if not names:
+        raise SitesLost("no site is left: none answered while the session was set up")
+    masks = {name: welcomes[name].masks for name in welcomes}
+    epoch = welcomes[drawer].epoch
+    return Register(epoch, tuple(sorted(welcomes)), names, masks)
+
+
+def _for(name: str, boxes: Mapping[str, Mapping[str, bytes]], drawer: str) -> Join:
+    own = {sender: held[name] for sender, held in boxes.items() if name in held}
+    return Join(own, drawer)
+
+
+def size_of_boxes(n_met: int, n_masks: int) -> int:
+    """Bytes of one box, for costs."""
+    share = bytes(shamir.SHARE_BYTES)
+    return len(pack(Gift(bytes(SEED_BYTES), (share,) * n_masks, (share,) * n_masks)))

@@ -1,0 +1,7 @@
+"""Sums over sites of matrices that each site computes from a request: in clear, or masked."""
+
+from colabel.protocols.sums.base import Contribute, Deliver, Summand, Sums, Total
+from colabel.protocols.sums.clear import ClearSums
+from colabel.protocols.sums.masked import MaskedSums
+
+__all__ = ["ClearSums", "Contribute", "Deliver", "MaskedSums", "Summand", "Sums", "Total"]

@@ -1,0 +1,82 @@
+"""Numbers as integers modulo 2^bits, which masks can hide perfectly.
+
+format   ring       holds                          error of a sum over m sites
+scores   2^64       |sum| < 2^23                   at most m · 2^-41 per entry
+wide     4 × 2^64   |sum| < 2^94                   at most m · 2^-97 + one rounding to float64
+counts   2^16       |sum| < 2^15, whole numbers    none
+votes    2^8        0 ≤ sum < 2^8, whole numbers   none
+
+A site refuses to send a number that could make the sum overflow, if all sites sent as much.
+`wide` cuts a number into four limbs of 48 bits, each in its own 64-bit ring, so that features of
+any scale, and their squares, can be added.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ring = NDArray[np.unsignedinteger]
+
+_LIMB_BITS = 48
+
+
+class Format(NamedTuple):
+    """How a number becomes one or more elements of a ring."""
+
+    ring: str
+    fraction_bits: int
+    n_limbs: int = 1
+    signed: bool = True
+
+    @property
+    def largest(self) -> float:
+        """No sum may reach this."""
+        bits = 8 * np.dtype(self.ring).itemsize - self.signed
+        if self.n_limbs > 1:
+            bits = (self.n_limbs - 1) * _LIMB_BITS + bits - 16
+        return 2.0 ** (bits - self.fraction_bits)
+
+
+FORMATS = {
+    "scores": Format("<u8", 40),
+    "wide": Format("<u8", 96, 4),
+    "counts": Format("<u2", 0),
+    "votes": Format("<u1", 0, signed=False),
+}
+
+
+def fits(numbers: Floats, form: Format, n_summands: int) -> bool:
+    """Whether a sum of so many matrices like this one stays in range."""
+    if not np.isfinite(numbers).all() or (not form.signed and (numbers < 0).any()):
+        return False
+    return float(np.abs(numbers).max(initial=0.0)) * n_summands < form.largest
+
+
+def encode(numbers: Floats, form: Format) -> Ring:
+    """Ring elements, in rows of (entries · limbs)."""
+    if form.n_limbs == 1:
+        whole = np.rint(np.ldexp(numbers, form.fraction_bits)).astype(np.int64)
+        return whole.astype(form.ring)
+    rest = np.ldexp(numbers, form.fraction_bits - (form.n_limbs - 1) * _LIMB_BITS)
+    limbs = []
+    for last in (*[False] * (form.n_limbs - 1), True):
+        limb = np.rint(rest) if last else np.trunc(rest)  # exact: so is the difference
+        limbs.append(limb.astype(np.int64))
+        rest = np.ldexp(rest - limb, _LIMB_BITS)
+    return np.stack(limbs, axis=-1).reshape(len(numbers), -1).astype(form.ring)
+
+
+def decode(ring: Ring, form: Format) -> Floats:
+    """The numbers again, after summing in the ring."""
+    kind = np.dtype(form.ring)
+    whole = ring.astype(kind).view(kind.str.replace("u", "i") if form.signed else kind)
+    if form.n_limbs == 1:
+        return np.ldexp(whole.astype(np.float64), -form.fraction_bits)
+    limbs = whole.reshape(len(ring), -1, form.n_limbs)
+    total = np.zeros(limbs.shape[:2])
+    for number in reversed(range(form.n_limbs)):  # the smallest first
+        scale = (form.n_limbs - 1 - number) * _LIMB_BITS - form.fraction_bits
+        total += np.ldexp(limbs[:, :, number].astype(np.float64), scale)
+    return total

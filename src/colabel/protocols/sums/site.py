@@ -1,0 +1,210 @@
+"""A site's side of the sums: hide what is sent, reveal what hid the total, read what comes back.
+
+Two masks lie on everything that is sent (Bonawitz et al. 2017): one per pair of sites, which
+cancel in the sum, and one of the site's own, whose seed is revealed only if the summand arrived
+in time. A site's secrets are held by the others in shares, so that a site that is lost between
+two steps does not spoil the sum; and as a site reveals for each peer either the shares of its
+mask key or those of its own seed, a summand that arrives late stays hidden by the other.
+
+In the rows that a peer will receive, the mask of that pair comes from the pair's channel, which
+no share reveals: the peer itself takes it off [XCLP §3.2, SecureRowSums].
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+
+from colabel.conversation import Message, SiteSide
+from colabel.crypto.agreement import agree
+from colabel.crypto.prg import stream
+from colabel.errors import InputError, Problem
+from colabel.protocols.channels import group_stream, pair_stream
+from colabel.protocols.keys import OwnKeys
+from colabel.protocols.meeting import Met, Shares, threshold
+from colabel.protocols.sums.base import Contribute, Deliver, Hidden, Summand, Terms, Total, spans
+from colabel.protocols.sums.fixed_point import FORMATS, Format, Ring, decode, encode, fits
+from colabel.wire import digest, pack, read_message
+
+
+class Unmask(Message, frozen=True):
+    """Reveal your shares of the own seeds of those whose summand came, and of the mask keys of
+    those who were lost.
+    """
+
+    terms: Terms
+    contributors: tuple[str, ...]
+
+
+class Revealed(Message, frozen=True):
+    """The shares."""
+
+    own_seeds: dict[str, bytes]
+    mask_keys: dict[str, bytes]
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """What a site remembers: its own rows of what it contributed last, and the terms."""
+
+    terms: Terms
+    own: np.ndarray
+
+
+class Used(msgspec.Struct, frozen=True):
+    """What a site remembers: the masks it has used (epoch, slot), and what it revealed then."""
+
+    slots: dict[str, str]
+
+
+def contribute(site: SiteSide, request: Contribute) -> Hidden:
+    """Compute the summand, hide it, send all rows but one's own."""
+    terms, form = request.terms, _form(site, request.terms)
+    summand = site.answer(read_message(request.kind, request.request, site.refuse))
+    if not isinstance(summand, Summand):
+        site.refuse("not to be summed", "a request for a summand", request.kind)
+    matrix = np.atleast_2d(np.asarray(summand.matrix, dtype=np.float64))
+    _check_terms(site, terms, len(matrix))
+    if not fits(matrix, form, len(terms.members)):
+        raise InputError(
+            Problem(
+                f"a number of {float(np.abs(matrix).max()):.3g} is too large to be summed safely",
+                f"In the step {terms.name!r} sums must stay below {form.largest:.3g}.",
+                site.name,
+            )
+        )
+    ring = encode(matrix, form)
+    own = spans(terms.blocks).get(site.name, slice(0, 0))
+    site.remember(Sent(terms, ring[own].copy()))
+    if terms.slot >= 0:
+        _use(site, terms, digest(pack(request)))
+        hide(site, terms, form, ring)
+    if terms.mode != "rows":
+        return Hidden(ring)
+    return Hidden(np.concatenate([ring[:0], *(ring[at] for at in terms.kept(site.name).values())]))
+
+
+def hide(site: SiteSide, terms: Terms, form: Format, ring: Ring) -> None:
+    """Add all masks, in place [XCLP §3.2: Z̃ = Z + M]."""
+    keys, met = site.recall(OwnKeys), site.recall(Met)
+    where = spans(terms.blocks)
+    for peer in terms.members:
+        if peer != site.name:
+            mask = pair_mask(keys.masks[terms.slot], met.masks[peer][terms.slot], terms, ring)
+            for owner in (peer, site.name):
+                mask[where.get(owner, slice(0, 0))] = 0
+            np.add(ring, mask, out=ring) if site.name < peer else np.subtract(ring, mask, out=ring)
+    for peer, at in terms.kept(site.name).items():
+        if at.stop > at.start:
+            ring[at] += _channel_mask(site, peer, terms, ring[at])
+    ring += own_mask(met.own_seeds[terms.slot], terms, ring)
+    if terms.mode == "shared":
+        ring += _group_mask(site, site.name, terms, ring)
+
+
+def pair_mask(secret_key: bytes, peer: bytes, terms: Terms, like: Ring) -> Ring:
+    """The mask of a pair, from the mask key of one and the public mask key of the other."""
+    return _elements(stream(agree(secret_key, peer, b"mask"), terms.name, like.nbytes), like)
+
+
+def own_mask(seed: bytes, terms: Terms, like: Ring) -> Ring:
+    """A site's own mask."""
+    return _elements(stream(seed, terms.name, like.nbytes), like)
+
+
+def _channel_mask(site: SiteSide, peer: str, terms: Terms, like: Ring) -> Ring:
+    purpose = f"rows of {terms.name}/{terms.slot}"
+    return _elements(pair_stream(site, peer, purpose, like.nbytes), like)
+
+
+def _group_mask(site: SiteSide, name: str, terms: Terms, like: Ring) -> Ring:
+    purpose = f"total of {terms.name}/{terms.slot}/{name}"
+    return _elements(group_stream(site, purpose, like.nbytes), like)
+
+
+def _elements(raw: bytes, like: Ring) -> Ring:
+    return np.frombuffer(bytearray(raw), dtype=like.dtype).reshape(like.shape)
+
+
+def unmask(site: SiteSide, request: Unmask) -> Revealed:
+    """For each member one of two shares, never both."""
+    terms, came = request.terms, set(request.contributors)
+    if site.recall(Sent).terms != terms or terms.slot < 0:
+        site.refuse("masks of another sum", repr(site.recall(Sent).terms.name), repr(terms.name))
+    if not came <= set(terms.members) or site.name not in came:
+        site.refuse("wrong contributors", "members, and me among them", ", ".join(sorted(came)))
+    need = threshold(len(site.recall(Met).order))
+    if len(came) < need or (terms.mode == "public" and len(came) < 2):
+        site.refuse("too few to hide each other", f"{need} contributors", str(len(came)))
+    revealed = ", ".join(sorted(came))
+    _once(site, f"shares of {terms.slot}", revealed, "both shares of one site are asked")
+    gifts = site.recall(Shares).gifts
+    return Revealed(
+        {name: gifts[name].own_seeds[terms.slot] for name in terms.members if name in came},
+        {name: gifts[name].mask_keys[terms.slot] for name in terms.members if name not in came},
+    )
+
+
+def deliver(site: SiteSide, request: Deliver) -> Message:
+    """Take off what only this site knows, add one's own part, and read the total."""
+    terms, form = request.terms, _form(site, request.terms)
+    kind = Message.kinds.get(request.kind)
+    if kind is None or not issubclass(kind, Total):
+        site.refuse("not a total", "a kind of total", request.kind)
+    ring = request.ring.astype(form.ring)
+    if terms.mode == "rows":
+        sent = site.recall(Sent)
+        if sent.terms != terms or ring.shape != sent.own.shape:
+            site.refuse("the total of another sum", repr(sent.terms.name), repr(terms.name))
+        ring += sent.own.astype(form.ring)
+        for peer in _peers(site, request):
+            ring -= _channel_mask(site, peer, terms, ring)
+    elif terms.slot >= 0:
+        for name in request.contributors:
+            ring -= _group_mask(site, name, terms, ring)
+    if ring.ndim != 2 or ring.shape[1] % form.n_limbs:
+        site.refuse("malformed total", "a matrix", str(ring.shape))
+    return site.answer(kind(decode(ring, form)))
+
+
+def _peers(site: SiteSide, request: Deliver) -> Iterator[str]:
+    masked = request.terms.slot >= 0 and request.terms.blocks.get(site.name, 0)
+    return (name for name in request.contributors if masked and name != site.name)
+
+
+def _form(site: SiteSide, terms: Terms) -> Format:
+    if terms.form not in FORMATS:
+        site.refuse("unknown format", ", ".join(FORMATS), terms.form)
+    return FORMATS[terms.form]
+
+
+def _check_terms(site: SiteSide, terms: Terms, n_rows: int) -> None:
+    """Refuse terms under which a mask would be missing or be used for something else."""
+    expected = sum(terms.blocks.values()) if terms.mode == "rows" else n_rows
+    if n_rows != expected or min(terms.blocks.values(), default=0) < 0:
+        site.refuse("rows of other owners", f"blocks of {n_rows} rows", f"{expected} rows")
+    if site.name not in terms.members or len(set(terms.members)) != len(terms.members):
+        site.refuse("wrong members", "each once, and me among them", ", ".join(terms.members))
+    if terms.slot < 0:
+        if site.knows(OwnKeys):
+            site.refuse("a sum without masks", "masks, as the plan says", "none")
+        return
+    if terms.slot >= len(site.recall(OwnKeys).masks):
+        site.refuse("no such mask", f"below {len(site.recall(OwnKeys).masks)}", str(terms.slot))
+    strangers = set(terms.members) - set(site.recall(Shares).gifts)
+    if strangers:
+        site.refuse("not a member of this session", "those who joined", ", ".join(strangers))
+    if len(terms.members) < threshold(len(site.recall(Met).order)):
+        site.refuse("too few to hide each other", "more than half", ", ".join(terms.members))
+
+
+def _use(site: SiteSide, terms: Terms, request: str) -> None:
+    """Each mask hides one summand only: two under the same mask would show their difference."""
+    _once(site, f"mask {terms.slot}", request, "a mask is used twice")
+
+
+def _once(site: SiteSide, what: str, how: str, rule: str) -> None:
+    used = site.recall(Used).slots if site.knows(Used) else {}
+    place = f"{what} of {digest(site.recall(OwnKeys).welcome)}"
+    if used.get(place, how) != how:
+        site.refuse(rule, f"{what} as before", "another way")
+    site.remember(Used({**used, place: how}))

@@ -1,0 +1,33 @@
+"""Votes: how many sites chose each class for each point, and never who.
+
+step          message                  bytes up per site     who learns what
+<name> …      as a public masked sum   points · classes      server: the counts
+
+Hard labels become rows of zeros and a one and are added by the protocol of the sums; counts of
+fewer than 256 sites travel as one byte each. An abstention (−1) is a row of zeros.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colabel.conversation import Conversation, Message
+from colabel.protocols.sums import Summand, Sums
+
+_MOST_IN_A_BYTE = 255
+
+
+def ballot(labels: NDArray[np.integer], n_classes: int) -> Summand:
+    """A site's labels as its summand; −1 abstains."""
+    chosen = labels[:, None] == np.arange(n_classes)
+    return Summand(chosen.astype(np.float64))
+
+
+def count_votes(
+    sums: Sums, step: str, requests: Mapping[str, Message]
+) -> Conversation[NDArray[np.int64]]:
+    """Points × classes: how many sites chose it. A request makes a site answer its `ballot`."""
+    form = "votes" if len(requests) <= _MOST_IN_A_BYTE else "counts"
+    counts = yield from sums.public(step, "votes", requests, form)
+    return counts.astype(np.int64)
