@@ -7,12 +7,13 @@ are packed to `width` bits each. Nothing here is secret from the site that runs 
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.crypto.ot_extension import Hash
+from colabel.crypto.ot_extension import BLOCK_BYTES, Hash, n_column_bytes
 
 _LANES = 16  # values packed side by side: their bits fill `width` words of 16 bits
 _BLOCK_VALUES = 1 << 18
@@ -39,6 +40,40 @@ def n_packed_bytes(count: int, n_values: int, width: int) -> int:
 
 def _n_block_bytes(n: int, width: int) -> int:
     return 2 * width * -(-n // _LANES)
+
+
+class Schedule(NamedTuple):
+    """How the transfers of a pair are cut into chunks."""
+
+    n_left: int
+    n_right: int
+    n_bits: int
+    chunk_bytes: int
+
+    @property
+    def per_chunk(self) -> int:
+        """Transfers in a chunk (the last may have fewer)."""
+        width = width_of(self.n_bits)
+        return max(1, self.chunk_bytes // max(BLOCK_BYTES, -(-self.n_left * width // 8) + 1))
+
+    @property
+    def n_chunks(self) -> int:
+        """How many chunks there are."""
+        return -(-self.n_right * self.n_bits // self.per_chunk)
+
+    def chunk(self, number: int) -> tuple[int, int]:
+        """The first transfer of a chunk, and how many it has."""
+        first = number * self.per_chunk
+        return first, min(self.per_chunk, self.n_right * self.n_bits - first)
+
+    def column_bytes(self, number: int) -> int:
+        """Bytes of right's parcel for this chunk, before sealing."""
+        return n_column_bytes(self.chunk(number)[1])
+
+    def value_bytes(self, number: int) -> int:
+        """Bytes of left's parcel for this chunk, before sealing."""
+        width = width_of(self.n_bits)
+        return n_packed_bytes(self.chunk(number)[1], self.n_left, width)
 
 
 def correct(

@@ -1,0 +1,373 @@
+"""Distances by oblivious transfer: each pair of sites ends with shares that only the server adds.
+
+In every pair, for each point of `right` (the paper's client k) and each bit, `left` (client j)
+offers r + b and r + 1 − b for all its points at once, and right receives the one for its own bit,
+r + (b ⊕ b'). Right's sums T and left's sums R are each uniform modulo t; H = T − R. The modulus is
+the smallest power of two above L: modulo L, as in the paper, distances 0 and L would be equal.
+Base transfers are made once per pair; all others come from them by symmetric ciphers. There, r is
+not drawn but is the pad of choice 0 minus b, so that one correction is sent and not two values.
+
+step         message               bytes per pair                who learns what
+ot.0         StartOt → OtParcels    right ~90                     left: a random point
+ot.1         CarryOt → OtParcels    left ~4,200                   right: 128 random points
+ot.2 …       CarryOt → OtParcels    right 16 per transfer         left: random bits
+ot.3 …       CarryOt → OtParcels    left n_left · log₂ t / 8      right: random values, of two per
+                                   per transfer                  point and bit the one it chose
+ot.<last>    EndOt → OtSums        2 · n_left · n_right each     server: R, T, hence H; and the
+                                   2 · n (n − 1) / 2 per site    distances within each site
+
+There are n_right · L transfers, cut into chunks whose parcels have at most `chunk_bytes` each (or
+one transfer); chunk c of right's goes up in step 2 + c and of left's in step 3 + c, while earlier
+ones are taken in. So the number of steps is 4 + the number of chunks of the largest pair, and does
+not depend on the number of sites; a site's messages hold one parcel for each of its pairs. A site
+holds a few times as many bytes as its messages, and its sums (2 · n_left · n_right per pair).
+
+Parcels are sealed, the server relays them. Server alone: H. One site: nothing but sizes. Server
+with a site: H and that site's points. Against peers that follow the protocol; one that does not
+may spoil results, and learns nothing of right's bits from wrong points (they are refused).
+A site lost in any step is as if it had never taken part [XCLP §3.3, Robustness].
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, NamedTuple, NoReturn, TypeVar
+
+import msgspec
+import numpy as np
+
+from colabel.conversation import Ask, Conversation, Message, Release, Replies, SiteSide
+from colabel.crypto.base_ot import POINT_BYTES
+from colabel.crypto.ot_extension import KAPPA
+from colabel.errors import RemoteProtocolError
+from colabel.graph.distances import Distances
+from colabel.protocols import channels
+from colabel.protocols.hamming import ot_halves, pairs
+from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
+from colabel.protocols.hamming.ot_halves import Half, OtChoices, OtOffer, Turn
+from colabel.protocols.hamming.ot_values import Schedule
+from colabel.protocols.hamming.pairs import Matrix, Pair
+from colabel.protocols.keys import Group
+from colabel.wire import pack, weigh
+
+CHUNK_BYTES = 1 << 26
+MOST_CHUNK_BYTES = 1 << 29
+MOST_BITS = 65535
+_SECONDS_PER_VALUE = 6e-9  # both sites and the server, one core
+_SECONDS_PER_PAIR = 0.1
+
+
+class StartOt(Message, frozen=True):
+    """With whom to compare: the points of the sites left and right of you."""
+
+    n_bits: int
+    chunk_bytes: int
+    lefts: dict[str, int]
+    rights: dict[str, int]
+
+
+class CarryOt(Message, frozen=True):
+    """The parcels for you of the step before; make yours."""
+
+    number: int
+    parcels: dict[str, bytes]
+
+
+class EndOt(Message, frozen=True):
+    """The last parcels; send your sums, and if `own` your own points' distances."""
+
+    number: int
+    parcels: dict[str, bytes]
+    own: bool
+
+
+class OtParcels(Message, frozen=True):
+    """A sealed parcel for each peer that waits for one."""
+
+    parcels: dict[str, bytes]
+
+
+class OtSums(Message, frozen=True):
+    """R for each pair in which the site is left, T where it is right; own distances."""
+
+    own: np.ndarray
+    lefts: dict[str, np.ndarray]
+    rights: dict[str, np.ndarray]
+
+
+class OtRun(msgspec.Struct, frozen=True):
+    """What a site remembers between steps."""
+
+    number: int
+    n_bits: int
+    chunk_bytes: int
+    halves: dict[str, Half]
+
+
+# --- the site's side
+
+
+def start(site: SiteSide, request: StartOt) -> OtParcels:
+    """Step 0: check what is asked; as right, offer a point to each left."""
+    _check_start(site, request)
+    run = OtRun(0, request.n_bits, request.chunk_bytes, {})
+    parcels = {}
+    for peer, n_peer in request.rights.items():
+        run.halves[peer] = ot_halves.new_left(n_peer)
+    for peer, n_peer in request.lefts.items():
+        half = run.halves[peer] = ot_halves.new_right(n_peer)
+        parcels[peer] = ot_halves.offer(site, peer, _schedule(site, run, half), half)
+    site.remember(run)
+    return OtParcels(parcels)
+
+
+def carry(site: SiteSide, request: CarryOt) -> OtParcels:
+    """Every later step but the last: take in the parcels, and make the next ones."""
+    after = _step(site, request.number, request.parcels)
+    site.remember(after.run)
+    return OtParcels(after.parcels)
+
+
+def end(site: SiteSide, request: EndOt) -> OtSums:
+    """The last step: the sums of all pairs that are complete [XCLP §3.2, OT step 3]."""
+    run = _step(site, request.number, request.parcels).run
+    for peer, half in run.halves.items():
+        due = _last_step(_schedule(site, run, half))
+        # sums over some of the bits would tell the server more than H
+        if request.number < due:
+            site.refuse("ended too early", f"step {due} with {peer}", f"step {request.number}")
+    mask = np.uint16(pairs.modulus(run.n_bits) - 1)
+    sums = {peer: half.sums & mask for peer, half in run.halves.items()}
+    own = pairs.own_distances(site) if request.own else np.empty(0, dtype=np.uint16)
+    site.remember(msgspec.structs.replace(run, halves={}))
+    return OtSums(
+        own,
+        {peer: sums[peer] for peer, half in run.halves.items() if half.is_left},
+        {peer: sums[peer] for peer, half in run.halves.items() if not half.is_left},
+    )
+
+
+def _check_start(site: SiteSide, request: StartOt) -> None:
+    n_bits, n_bytes = request.n_bits, site.codes().shape[1]
+    if not 1 <= n_bits <= MOST_BITS or n_bytes != -(-n_bits // 8):
+        site.refuse("other length of codes", f"{n_bytes} bytes per code", f"{n_bits} bits")
+    if not 1 <= request.chunk_bytes <= MOST_CHUNK_BYTES:
+        site.refuse("no size for chunks", f"1 to {MOST_CHUNK_BYTES}", f"{request.chunk_bytes}")
+    sizes = request.lefts | request.rights
+    if len(sizes) < len(request.lefts) + len(request.rights) or site.name in sizes:
+        site.refuse("not pairs of sites", "each other site once at most", ", ".join(sizes))
+    if min(sizes.values(), default=1) < 1:
+        site.refuse("a site without points", "at least one point each", str(sizes))
+
+
+def _schedule(site: SiteSide, run: OtRun, half: Half) -> Schedule:
+    n_own = len(site.codes())
+    sizes = (n_own, half.n_peer) if half.is_left else (half.n_peer, n_own)
+    return Schedule(*sizes, run.n_bits, run.chunk_bytes)
+
+
+def _last_step(schedule: Schedule) -> int:
+    return 3 + schedule.n_chunks
+
+
+class _After(NamedTuple):
+    """A site's new state, and its parcels."""
+
+    run: OtRun
+    parcels: dict[str, bytes]
+
+
+def _step(site: SiteSide, number: int, parcels: Mapping[str, bytes]) -> _After:
+    """Take one parcel from each peer that owes one; a peer whose parcel is missing is gone."""
+    run = site.recall(OtRun)
+    if number != run.number + 1:
+        site.refuse("a step was skipped or repeated", f"step {run.number + 1}", f"step {number}")
+    halves, made, awaited = {}, {}, set()
+    for peer, half in run.halves.items():
+        turn = Turn(peer, _schedule(site, run, half), number, parcels.get(peer))
+        if ot_halves.owes(half, turn):
+            awaited.add(peer)
+            if peer not in parcels:
+                continue
+        halves[peer], parcel = ot_halves.step(site, half, turn)
+        if parcel is not None:
+            made[peer] = parcel
+    if not awaited.issuperset(parcels):
+        expected = ", ".join(sorted(awaited)) or "nobody"
+        site.refuse("a parcel of a site that owes none", expected, ", ".join(parcels))
+    return _After(msgspec.structs.replace(run, number=number, halves=halves), made)
+
+
+# --- the server's side
+
+DISTANCES = Release(
+    "the distances of all pairs of points of different sites, as uniform shares",
+    "server",
+    "masked (oblivious transfer)",
+)
+OWN_DISTANCES = Release("the distances of its own points", "server", "in clear")
+
+Reply = TypeVar("Reply", bound=Message)
+
+
+class OtHamming(SecureHamming):
+    """The server's side; `chunk_bytes` bounds a parcel."""
+
+    name: ClassVar[str] = "ot"
+    protects: ClassVar[str] = (
+        "codes are compared by oblivious transfer: the server sees distances, sites see nothing"
+    )
+    handlers: ClassVar[Handlers] = {StartOt: start, CarryOt: carry, EndOt: end}
+
+    def __init__(self, chunk_bytes: int = CHUNK_BYTES) -> None:
+        self.chunk_bytes = chunk_bytes
+
+    def conversation(
+        self, group: Group, n_bits: int, newcomers: Sequence[str] = ()
+    ) -> Conversation[tuple[Group, Distances]]:
+        """Carry parcels until the longest pair is through, and add up R and T."""
+        wanted = pairs.orient(group, newcomers)
+        last = self._last_step(group, n_bits, wanted)
+        replies = yield Ask("ot.0", dict(self._starts(group, n_bits, wanted)))
+        for number in range(1, last):
+            held = _relay(replies, number)
+            replies = yield Ask(f"ot.{number}", {n: CarryOt(number, p) for n, p in held.items()})
+        held = _relay(replies, last)
+        releases = (DISTANCES,) if newcomers else (DISTANCES, OWN_DISTANCES)
+        replies = yield Ask(
+            f"ot.{last}", {n: EndOt(last, p, not newcomers) for n, p in held.items()}, releases
+        )
+        sums = {name: _expect(name, last, reply, OtSums) for name, reply in replies.items()}
+        blocks = dict(_blocks(group, n_bits, wanted, sums, last))
+        own = {} if newcomers else {name: _own(group, name, sums[name], last) for name in sums}
+        return pairs.collect(group, n_bits, newcomers, blocks, own)
+
+    def cost(self, group: Group, n_bits: int) -> Cost:
+        """Every parcel goes up once and down once."""
+        wanted = pairs.orient(group)
+        last = self._last_step(group, n_bits, wanted)
+        starts = dict(self._starts(group, n_bits, wanted))
+        up, down = 0, sum(weigh("server", message) for message in starts.values())
+        made = self._parcel_sizes(group, n_bits, wanted, 0)
+        for number in range(1, last + 1):
+            for name in group.names:
+                own = {peer: n for (sender, peer), n in made.items() if sender == name}
+                come = {sender: n for (sender, peer), n in made.items() if peer == name}
+                up += _weigh(name, OtParcels(dict.fromkeys(own, b"")), own.values())
+                blank = dict.fromkeys(come, b"")
+                asked = EndOt(last, blank, True) if number == last else CarryOt(number, blank)
+                down += _weigh("server", asked, come.values())
+            made = self._parcel_sizes(group, n_bits, wanted, number)
+        up += sum(_weigh_sums(group, wanted, name) for name in group.names)
+        values = sum(
+            group.sizes[left].n_points * group.sizes[right].n_points for left, right in wanted
+        )
+        seconds = values * n_bits * _SECONDS_PER_VALUE + len(wanted) * _SECONDS_PER_PAIR
+        return Cost(up, down, last + 1, seconds)
+
+    def _schedule(self, group: Group, n_bits: int, pair: Pair) -> Schedule:
+        n_left, n_right = (group.sizes[name].n_points for name in pair)
+        return Schedule(n_left, n_right, n_bits, self.chunk_bytes)
+
+    def _last_step(self, group: Group, n_bits: int, wanted: Sequence[Pair]) -> int:
+        schedules = [self._schedule(group, n_bits, pair) for pair in wanted]
+        return max((_last_step(schedule) for schedule in schedules), default=1)
+
+    def _starts(
+        self, group: Group, n_bits: int, wanted: Sequence[Pair]
+    ) -> Iterator[tuple[str, Message]]:
+        for name in group.names:
+            lefts = {n: group.sizes[n].n_points for n in pairs.lefts(wanted, name)}
+            rights = {n: group.sizes[n].n_points for n in pairs.rights(wanted, name)}
+            yield name, StartOt(n_bits, self.chunk_bytes, lefts, rights)
+
+    def _parcel_sizes(
+        self, group: Group, n_bits: int, wanted: Sequence[Pair], number: int
+    ) -> dict[tuple[str, str], int]:
+        """Bytes of the parcel that each site makes in a step for each other."""
+        sizes = {}
+        for left, right in wanted:
+            schedule = self._schedule(group, n_bits, Pair(left, right))
+            if number == 0:
+                sizes[right, left] = len(pack(OtOffer(schedule, bytes(POINT_BYTES))))
+            if number == 1:
+                sizes[left, right] = len(pack(OtChoices((bytes(POINT_BYTES),) * KAPPA)))
+            if 0 <= number - 2 < schedule.n_chunks:
+                sizes[right, left] = schedule.column_bytes(number - 2)
+            if 0 <= number - 3 < schedule.n_chunks:
+                sizes[left, right] = schedule.value_bytes(number - 3)
+        return {pair: n + channels.OVERHEAD for pair, n in sizes.items()}
+
+
+def _relay(replies: Replies, number: int) -> dict[str, dict[str, bytes]]:
+    """For each site that is still there, the parcels that the others made for it."""
+    made = {
+        name: _expect(name, number - 1, reply, OtParcels).parcels for name, reply in replies.items()
+    }
+    return {
+        name: {sender: parcels[name] for sender, parcels in made.items() if name in parcels}
+        for name in made
+    }
+
+
+def _blocks(
+    group: Group, n_bits: int, wanted: Sequence[Pair], sums: Mapping[str, OtSums], number: int
+) -> Iterator[tuple[Pair, Matrix]]:
+    """H = T − R for each pair of which both sums came [XCLP §3.2, OT step 4]."""
+    mask = np.uint16(pairs.modulus(n_bits) - 1)
+    for pair in pairs.between(wanted, sums):
+        R, T = sums[pair.left].lefts.get(pair.right), sums[pair.right].rights.get(pair.left)
+        if R is None or T is None:
+            continue
+        n_left, n_right = (group.sizes[name].n_points for name in pair)
+        _check(pair.left, number, R, (n_right, n_left))
+        _check(pair.right, number, T, (n_right, n_left))
+        yield pair, ((T - R) & mask).T
+
+
+def _own(group: Group, name: str, sums: OtSums, number: int) -> Matrix:
+    _check(name, number, sums.own, (pairs.n_own(group.sizes[name].n_points),))
+    return sums.own
+
+
+def _check(name: str, number: int, matrix: Matrix, shape: tuple[int, ...]) -> None:
+    if matrix.shape != shape or matrix.dtype != np.uint16:
+        got = f"{matrix.shape} of type {matrix.dtype}"
+        _refuse(name, number, f"numbers of 16 bits, shape {shape}", got)
+
+
+def _expect(name: str, number: int, reply: Message, kind: type[Reply]) -> Reply:
+    if not isinstance(reply, kind):
+        _refuse(name, number, kind.__name__, type(reply).__name__)
+    return reply
+
+
+def _refuse(name: str, number: int, expected: str, got: str) -> NoReturn:
+    raise RemoteProtocolError(
+        "not an answer", site=name, step=f"ot.{number}", expected=expected, got=got
+    )
+
+
+# --- bytes
+
+
+def _weigh(sender: str, message: Message, sizes: Iterable[int]) -> int:
+    """Bytes of a message whose empty parcels are replaced by parcels of these sizes."""
+    blank = len(pack(message))
+    body = blank + sum(n + _header(n) - _header(0) for n in sizes)
+    return weigh(sender, message) - blank - _header(blank) + body + _header(body)
+
+
+def _header(n: int) -> int:
+    """Bytes before n bytes in msgpack."""
+    return 2 if n < 1 << 8 else 3 if n < 1 << 16 else 5
+
+
+def _weigh_sums(group: Group, wanted: Sequence[Pair], name: str) -> int:
+    n = group.sizes[name].n_points
+    own = np.zeros(pairs.n_own(n), dtype=np.uint16)
+    lefts = {k: _zeros(group.sizes[k].n_points, n) for k in pairs.rights(wanted, name)}
+    rights = {j: _zeros(n, group.sizes[j].n_points) for j in pairs.lefts(wanted, name)}
+    return weigh(name, OtSums(own, lefts, rights))
+
+
+def _zeros(n_right: int, n_left: int) -> Matrix:
+    return np.zeros((n_right, n_left), dtype=np.uint16)
