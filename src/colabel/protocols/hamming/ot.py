@@ -7,24 +7,26 @@ the smallest power of two above L: modulo L, as in the paper, distances 0 and L 
 Base transfers are made once per pair; all others come from them by symmetric ciphers. There, r is
 not drawn but is the pad of choice 0 minus b, so that one correction is sent and not two values.
 
-step         message               bytes per pair                who learns what
-ot.0         StartOt → OtParcels    right ~90                     left: a random point
-ot.1         CarryOt → OtParcels    left ~4,200                   right: 128 random points
-ot.2 …       CarryOt → OtParcels    right 16 per transfer         left: random bits
-ot.3 …       CarryOt → OtParcels    left n_left · log₂ t / 8      right: random values, of two per
-                                   per transfer                  point and bit the one it chose
-ot.<last>    EndOt → OtSums        2 · n_left · n_right each     server: R, T, hence H; and the
-                                   2 · n (n − 1) / 2 per site    distances within each site
+step        message               bytes per pair                who learns what
+ot.0        StartOt → OtParcels   right ~110                    left: a random point
+ot.1        CarryOt → OtParcels   left ~4,400                   right: 128 random points
+ot.2 …      CarryOt → OtParcels   right 16 per transfer         left: random bits
+ot.3 …      CarryOt → OtParcels   left n_left · log₂ t / 8      right: random values, for each point
+                                  per transfer                  and bit the ones that it chose
+ot.<last>   EndOt → OtSums        2 · n_left · n_right each,    server: R and T, hence H; and the
+                                  n (n − 1) per site            distances within each site
 
-There are n_right · L transfers, cut into chunks whose parcels have at most `chunk_bytes` each (or
-one transfer); chunk c of right's goes up in step 2 + c and of left's in step 3 + c, while earlier
-ones are taken in. So the number of steps is 4 + the number of chunks of the largest pair, and does
-not depend on the number of sites; a site's messages hold one parcel for each of its pairs. A site
-holds a few times as many bytes as its messages, and its sums (2 · n_left · n_right per pair).
+There are n_right · L transfers, cut into chunks whose parcels have about `chunk_bytes` at most.
+Chunk c goes from right to left in step 2 + c and back in step 3 + c, while its neighbours are on
+their way. So there are 4 steps and one for each chunk of the largest pair, however many sites
+there are: all pairs go at once. A message holds one parcel for each pair of the site; a site holds
+about 8 times `chunk_bytes` for each of its pairs, and 2 · n_left · n_right bytes of sums.
 
-Parcels are sealed, the server relays them. Server alone: H. One site: nothing but sizes. Server
-with a site: H and that site's points. Against peers that follow the protocol; one that does not
-may spoil results, and learns nothing of right's bits from wrong points (they are refused).
+Parcels are sealed; the server relays them. Server alone: H. One site: nothing but sizes. Server
+with a site: H and that site's points. This holds against peers that follow the protocol. Of one
+that does not, points outside the group and parcels of a wrong size are refused; others may show
+it bits of its peer, or spoil the distances.
+
 A site lost in any step is as if it had never taken part [XCLP §3.3, Robustness].
 """
 
@@ -48,10 +50,10 @@ from colabel.protocols.hamming.pairs import Matrix, Pair
 from colabel.protocols.keys import Group
 from colabel.wire import pack, weigh
 
-CHUNK_BYTES = 1 << 26
+CHUNK_BYTES = 31 << 20  # blocks from 32 MB on are mapped anew each time, which takes longer
 MOST_CHUNK_BYTES = 1 << 29
 MOST_BITS = 65535
-_SECONDS_PER_VALUE = 6e-9  # both sites and the server, one core
+_SECONDS_PER_VALUE = 1e-8  # both sites and the server, one core
 _SECONDS_PER_PAIR = 0.1
 
 
@@ -227,18 +229,23 @@ class OtHamming(SecureHamming):
         wanted = pairs.orient(group, newcomers)
         last = self._last_step(group, n_bits, wanted)
         replies = yield Ask("ot.0", dict(self._starts(group, n_bits, wanted)))
-        for number in range(1, last):
+        for number in range(1, last + 1):
             held = _relay(replies, number)
-            replies = yield Ask(f"ot.{number}", {n: CarryOt(number, p) for n, p in held.items()})
-        held = _relay(replies, last)
-        releases = (DISTANCES,) if newcomers else (DISTANCES, OWN_DISTANCES)
-        replies = yield Ask(
-            f"ot.{last}", {n: EndOt(last, p, not newcomers) for n, p in held.items()}, releases
-        )
+            if not held:
+                break
+            replies = yield self._next(number, last, held, own=not newcomers)
         sums = {name: _expect(name, last, reply, OtSums) for name, reply in replies.items()}
         blocks = dict(_blocks(group, n_bits, wanted, sums, last))
         own = {} if newcomers else {name: _own(group, name, sums[name], last) for name in sums}
         return pairs.collect(group, n_bits, newcomers, blocks, own)
+
+    def _next(
+        self, number: int, last: int, held: Mapping[str, dict[str, bytes]], *, own: bool
+    ) -> Ask:
+        if number < last:
+            return Ask(f"ot.{number}", {n: CarryOt(number, p) for n, p in held.items()})
+        releases = (DISTANCES, OWN_DISTANCES) if own else (DISTANCES,)
+        return Ask(f"ot.{last}", {n: EndOt(last, p, own) for n, p in held.items()}, releases)
 
     def cost(self, group: Group, n_bits: int) -> Cost:
         """Every parcel goes up once and down once."""
