@@ -101,6 +101,21 @@ def read_message(kind: str, body: bytes, refuse: Refuse) -> Message:
         refuse("malformed message", kind, str(error))
 
 
-def weigh(sender: str, message: Message) -> int:
-    """How many bytes a message takes in its envelope (in the first 128 steps of a session)."""
-    return len(seal_in("0" * SESSION_LENGTH, 0, sender, message))
+def weigh(sender: str, message: Message, more: int = 0) -> int:
+    """How many bytes a message takes in its envelope (in the first 128 steps of a session).
+
+    `more`: how many bytes its fields lack that were left empty (see `blank`, `blank_array`).
+    """
+    envelope = Envelope("0" * SESSION_LENGTH, 0, sender, type(message).__name__, b"")
+    return len(pack(envelope)) + blank(len(pack(message)) + more)
+
+
+def blank(n: int) -> int:
+    """How many bytes a byte string of this length takes more than an empty one."""
+    return n + (0 if n < 2**8 else 1 if n < 2**16 else 3)
+
+
+def blank_array(dtype: str, *shape: int) -> int:
+    """How many bytes an array of this shape takes more than an empty one of as many dimensions."""
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    return len(pack(shape)) - len(pack((0,) * len(shape))) + blank(n_bytes)

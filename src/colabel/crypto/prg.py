@@ -1,16 +1,33 @@
 """A pseudo-random byte stream: ChaCha20 under a key derived per purpose with HKDF-SHA256."""
 
+from typing import Any
+
+import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from numpy.typing import NDArray
 
 SEED_BYTES = 32
 _NONCE = bytes(16)  # every (seed, purpose) has a key of its own, used once
+_CHUNK = bytes(2**18)  # stays in the cache
 
 
 def stream(seed: bytes, purpose: str, n_bytes: int) -> bytes:
     """Expand a shared seed; the same seed and purpose give the same bytes everywhere."""
+    return _cipher(seed, purpose).update(bytes(n_bytes))
+
+
+def fill(seed: bytes, purpose: str, out: NDArray[Any]) -> None:
+    """The same bytes, into an array (contiguous)."""
+    target, cipher = memoryview(out.reshape(-1).view(np.uint8)), _cipher(seed, purpose)  # type: ignore[arg-type]
+    for start in range(0, len(target), len(_CHUNK)):
+        part = target[start : start + len(_CHUNK)]
+        cipher.update_into(_CHUNK[: len(part)], part)
+
+
+def _cipher(seed: bytes, purpose: str) -> Any:
     if len(seed) != SEED_BYTES:
         raise ValueError(f"a seed has {SEED_BYTES} bytes, this one has {len(seed)}")
     key = HKDF(SHA256(), 32, salt=None, info=f"colabel/{purpose}".encode()).derive(seed)
-    return Cipher(algorithms.ChaCha20(key, _NONCE), mode=None).encryptor().update(bytes(n_bytes))
+    return Cipher(algorithms.ChaCha20(key, _NONCE), mode=None).encryptor()

@@ -98,9 +98,10 @@ def choose(
     )
     if not told:
         return Choice(*options[0], USUAL_EXPONENT)
-    ratings = yield from sums.public(
-        "rate", "ratings of settings", dict.fromkeys(told, Rate())
-    )
+    try:
+        ratings = yield from sums.public("rate", "ratings of settings", dict.fromkeys(told, Rate()))
+    except SitesLost:  # one site is left: the sum of its ratings would be its own
+        return Choice(*options[0], USUAL_EXPONENT)
     n_gains = ratings.shape[1] - len(EXPONENTS)
     best = clear_winner(ratings[:, :n_gains], len(picked))
     return Choice(*options[best], EXPONENTS[int(ratings[best, n_gains:].argmin())])

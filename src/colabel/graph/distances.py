@@ -4,8 +4,9 @@ The graph only ever reads blocks of rows, so a matrix may be stored (`StoredDist
 again from codes when asked for (`CodeDistances`, memory O(n · L) instead of O(n²)).
 """
 
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from typing import Protocol, Self
 
 import numba
 import numpy as np
@@ -102,6 +103,20 @@ class CodeDistances:
 
     def __init__(self, rows: NDArray[np.uint8], columns: NDArray[np.uint8], n_bits: int) -> None:
         self._rows, self._columns, self.n_bits = _as_words(rows), _as_words(columns), n_bits
+
+    @classmethod
+    def between(
+        cls, codes: Mapping[str, NDArray[np.uint8]], n_bits: int, newcomers: Sequence[str] = ()
+    ) -> Self:
+        """All points of all sites; with `newcomers`, theirs (rows) and all others' (columns)."""
+
+        def rows_of(names: Sequence[str]) -> NDArray[np.uint8]:
+            blank = np.empty((0, -(-n_bits // 8)), dtype=np.uint8)
+            return np.concatenate([blank, *(codes[name] for name in names)])
+
+        columns = rows_of([name for name in codes if name not in newcomers])
+        new = [name for name in codes if name in newcomers]
+        return cls(rows_of(new) if newcomers else columns, columns, n_bits)
 
     @property
     def shape(self) -> tuple[int, int]:

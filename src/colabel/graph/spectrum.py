@@ -1,14 +1,13 @@
 """The leading eigenvectors of a graph, roughly, and Chebyshev iteration below them."""
 
 import math
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from colabel.graph.sweeps import Edges, Floats32, kernels, zeros
+from colabel.machine import blas
 from colabel.randomness import data
 
 N_LEADING = 64
@@ -41,7 +40,7 @@ def leading(edges: Edges, alpha: float) -> Leading:
     block[:] = data(0, "leading eigenvectors").random((n, N_LEADING), dtype=np.float32)
     block -= 0.5
     reached = top = 0.75 * alpha
-    with _blas().limit(limits=1):  # BLAS threads wait for each other: up to 100 × on a busy machine
+    with blas().limit(limits=1):
         for _ in range(_ROUNDS):
             _filter(edges, block, -alpha, top)
             values = _to_ritz_vectors(edges, block)
@@ -109,8 +108,3 @@ def _gram(left: Floats32, right: Floats32) -> NDArray[np.float64]:
     precise[:] = right
     kernels(N_LEADING).project(left.astype(np.float64), precise, parts)
     return parts
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()

@@ -19,8 +19,9 @@ PUBLIC_SEED = Release("the seed of the hyperplanes, fixed in the plan", "everyon
 def agree(
     names: Sequence[str], plan: bytes, *, n_masks: int, seed_is_public: bool = False
 ) -> Conversation[tuple[Group, Sums]]:
-    """The sites that are there and how they add up, with keys for `n_masks` protected sums (−1: no protection).
+    """The sites that are there, and how they add up.
 
+    `n_masks`: how many sums are to be protected (−1: nothing is protected).
     `seed_is_public`: the plan holds the seed, for experiments that must be repeatable.
     """
     welcomes = yield from hello(names, plan, n_masks, (PUBLIC_SEED,) if seed_is_public else ())

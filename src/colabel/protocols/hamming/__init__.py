@@ -5,8 +5,13 @@ from collections.abc import Mapping
 from colabel.errors import InputError, Problem, did_you_mean
 from colabel.protocols.hamming.base import SecureHamming
 from colabel.protocols.hamming.clear import ClearHamming
+from colabel.protocols.hamming.dealer import DealerHamming
+from colabel.protocols.hamming.lattice import LatticeHamming
+from colabel.protocols.hamming.sketch import SketchHamming
 
-WAYS: Mapping[str, type[SecureHamming]] = {way.name: way for way in (ClearHamming,)}
+WAYS: Mapping[str, type[SecureHamming]] = {
+    way.name: way for way in (LatticeHamming, DealerHamming, SketchHamming, ClearHamming)
+}
 
 
 def by_name(name: str) -> SecureHamming:

@@ -15,8 +15,9 @@ import numpy as np
 from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
 from colabel.graph.distances import CodeDistances, Distances
 from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
+from colabel.protocols.hamming.sketch import check
 from colabel.protocols.keys import Group
-from colabel.wire import weigh
+from colabel.wire import blank_array, weigh
 
 _SECONDS_PER_WORD = 3e-10  # one XOR and popcount of 64 bits, one core
 
@@ -53,21 +54,15 @@ class ClearHamming(SecureHamming):
         replies = yield Ask("codes", dict.fromkeys(group.names, ShareCodes()), (CODES,))
         stayed = group.only(tuple(replies))
         codes = {name: cast("Codes", replies[name]).codes for name in stayed.names}
-
-        def rows_of(names: Sequence[str]) -> np.ndarray:
-            blank = np.empty((0, -(-n_bits // 8)), dtype=np.uint8)
-            return np.concatenate([blank, *(codes[name] for name in names)])
-
-        others = [name for name in stayed.names if name not in newcomers]
-        columns = rows_of(others)
-        rows = rows_of([n for n in stayed.names if n in newcomers]) if newcomers else columns
-        return stayed, CodeDistances(rows, columns, n_bits)
+        for name, held in codes.items():
+            check(name, held, stayed.sizes[name].n_points, n_bits)
+        return stayed, CodeDistances.between(codes, n_bits, newcomers)
 
     def cost(self, group: Group, n_bits: int) -> Cost:
         """Codes up; every pair of points compared once on the server."""
-        n_bytes = -(-n_bits // 8)
+        n_bytes, empty = -(-n_bits // 8), Codes(np.empty((0, 0), np.uint8))
         up = sum(
-            weigh(name, Codes(np.zeros((size.n_points, n_bytes), np.uint8)))
+            weigh(name, empty, blank_array("|u1", size.n_points, n_bytes))
             for name, size in group.sizes.items()
         )
         down = len(group.sizes) * weigh("server", ShareCodes())
