@@ -77,7 +77,7 @@ def points_tell_choices(choose):
         points, _ = choose(TAG, offered, [choice] * 600, secret(32))
         values = np.frombuffer(b"".join(point[:8] for point in points), np.uint8)
         seen[choice] = chisquare(np.bincount(values >> 4, minlength=16)).pvalue
-    return min(seen.values()) < 1e-6
+    return min(seen.values()) < 1e-9
 
 
 def test_points_do_not_tell_the_choice():

@@ -110,7 +110,7 @@ def test_numbers_do_not_depend_on_how_pads_are_cut():
 
 def uniform(data):
     counts = np.bincount(np.ascontiguousarray(data).view(np.uint8).reshape(-1), minlength=256)
-    return chisquare(counts).pvalue > 1e-6
+    return chisquare(counts).pvalue > 1e-9
 
 
 @pytest.mark.parametrize("choice", [0, 1])
