@@ -56,7 +56,7 @@ def subset_products(factors: Sequence[int], chosen: NDArray[np.bool_], modulus: 
     row picks one of them.
     """
     n_rows = len(chosen)
-    width = min(range(1, 17), key=lambda bits: (2**bits + n_rows) / bits)
+    width = _subset_width(n_rows)
     modulus = big((modulus,))[0]
     products = big([1] * n_rows)
     for start in range(0, len(factors), width):
@@ -68,6 +68,16 @@ def subset_products(factors: Sequence[int], chosen: NDArray[np.bool_], modulus: 
             if subset:
                 products[row] = products[row] * table[subset] % modulus
     return products
+
+
+def _subset_width(n_rows: int) -> int:
+    return min(range(1, 17), key=lambda bits: (2**bits + n_rows) / bits)
+
+
+def subset_steps(n_factors: int, n_rows: int) -> int:
+    """How many multiplications `subset_products` takes, at most."""
+    width = _subset_width(n_rows)
+    return -(-n_factors // width) * (2**width + n_rows)
 
 
 def below(bound: int, count: int, purpose: str) -> list[int]:

@@ -36,10 +36,8 @@ class PublicKey:
     @classmethod
     def of_peer(cls, modulus: bytes, *, weakest_bits: int = WEAKEST_BITS) -> "PublicKey":
         """The key with this N, unless it is obviously weak: then a `ValueError`."""
-        if len(modulus) > _STRONGEST_BITS // 8:
-            raise ValueError(f"a modulus of {len(modulus)} bytes is too long")
         number = int.from_bytes(modulus, "big")
-        refuse_weak(number.bit_length(), weakest_bits)
+        refuse_length(number.bit_length(), weakest_bits)
         if any(number % prime == 0 for prime in _SMALL_PRIMES):
             raise ValueError("the modulus has a small factor: it is no product of two large primes")
         return cls(number)
@@ -182,22 +180,24 @@ class PrivateKey:
         return [(power - 1) // prime * factor % prime for power in raised]
 
 
-def refuse_weak(n_bits: int, weakest_bits: int = WEAKEST_BITS) -> None:
-    """A `ValueError` if keys of this length can be factored."""
+def refuse_length(n_bits: int, weakest_bits: int) -> None:
+    """A `ValueError` if keys of this length can be factored, or would take for ever."""
+    if n_bits > _STRONGEST_BITS:
+        raise ValueError(f"a modulus of {n_bits} bits is too long: at most {_STRONGEST_BITS} bits")
     if n_bits < weakest_bits:
         raise ValueError(f"a modulus of {n_bits} bits is weak: at least {weakest_bits} bits")
 
 
 def generate(n_bits: int = KEY_BITS, *, weakest_bits: int = WEAKEST_BITS) -> PrivateKey:
     """A new key; anything below `weakest_bits`, which only tests lower, is refused."""
-    refuse_weak(n_bits, weakest_bits)
+    refuse_length(n_bits, weakest_bits)
     numbers = rsa.generate_private_key(public_exponent=65537, key_size=n_bits).private_numbers()
     return from_primes(numbers.p, numbers.q, weakest_bits=weakest_bits)
 
 
 def from_primes(p: int, q: int, *, weakest_bits: int = WEAKEST_BITS) -> PrivateKey:
     """The key with these primes; a `ValueError` if they make none."""
-    refuse_weak((p * q).bit_length(), weakest_bits)
+    refuse_length((p * q).bit_length(), weakest_bits)
     if p == q or gcd(p * q, (p - 1) * (q - 1)) != 1:
         raise ValueError("these primes make no key: N and (p − 1)·(q − 1) share a factor")
     return PrivateKey(p, q)
