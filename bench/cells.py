@@ -90,7 +90,10 @@ def _predict(task: Task, rows: NDArray[np.intp], variant: Variant, seed: int) ->
     names = task.site_of_row[rows].astype(str)
     sites = from_groups(task.points[rows], labels, names, task.classes)
     public = np.random.default_rng(seed).bytes(32)
-    plan = LabellingPlan(n_classes=len(task.classes), seed=public, **variant.settings)
+    # labels are the same under every protection (bench/protocols.py)
+    plan = LabellingPlan(
+        n_classes=len(task.classes), seed=public, hamming="clear", **variant.settings
+    )
     outcome = variant.job(sites, plan)
     predicted = np.full(len(rows), -1)
     for name in sites.names:

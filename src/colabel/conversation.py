@@ -34,11 +34,15 @@ class Done(Message, frozen=True):
 
 @dataclass(frozen=True)
 class Release:
-    """What one step reveals of each site that answers: what, to whom, under which mechanism."""
+    """What one step reveals: what, to whom, under which mechanism.
+
+    `of`: whose data it is, where that is not just every site that answers.
+    """
 
     what: str
     to: str
     mechanism: str
+    of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

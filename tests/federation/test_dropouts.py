@@ -15,9 +15,9 @@ from colabel.federation.plan import LabellingPlan
 from colabel.federation.roles import LABELLING
 from colabel.jobs.label import label
 from colabel.protocols import keys
+from colabel.protocols.hamming.clear import ShareCodes
 from colabel.protocols.sums import Contribute, Deliver
 from colabel.protocols.sums.base import Terms
-from colabel.protocols.hamming.clear import ShareCodes
 from colabel.wire import pack, seal_in
 from consortia import make_sites
 

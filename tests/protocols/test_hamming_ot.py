@@ -301,8 +301,8 @@ def test_what_is_released_is_said():
     entries = engine_of(CODES), OtHamming(SMALL)
     entries[0].run(entries[1].conversation(group_of(CODES), 20))
     assert {entry.what for entry in entries[0].ledger} == {
-        ot.DISTANCES.what,
-        ot.OWN_DISTANCES.what,
+        pairs.OWN.what,
+        pairs.distances_of(pairs.orient(group_of(CODES))).what,
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from colabel.cli import completion, demo, doctor, label, report, split
+from colabel.cli import completion, demo, doctor, label, report, site, split
 from colabel.cli.exits import Ending, ending_of
 from colabel.cli.screen import Screen
 
@@ -80,3 +80,4 @@ def main(context: click.Context) -> None:
 for _verb in (label.label, split.split, demo.demo, report.report, doctor.doctor):
     main.add_command(_verb)
 main.add_command(completion.completion)
+main.add_command(site.site)

@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
-
 from colabel.cli.progress import shown
 from colabel.cli.screen import Screen
 
@@ -73,12 +71,10 @@ def compare(
                 run.listen(event)
 
         across = label(sites, plan, listen=listen)
-    # these stay in one place, so there is nothing to protect and no reason to pay for it
-    unprotected = msgspec.structs.replace(plan, hamming="clear")
     with shown(screen.errors, "Comparing with each site alone"):
-        by_themselves = label_alone(sites, unprotected) if alone else None
+        by_themselves = label_alone(sites, plan) if alone else None
     with shown(screen.errors, "Comparing with all points pooled"):
-        together = label_pooled(sites, unprotected) if pooled else None
+        together = label_pooled(sites, plan) if pooled else None
     return Compared(across, by_themselves, together)
 
 

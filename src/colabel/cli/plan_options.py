@@ -37,7 +37,7 @@ DEFAULTS = {
     "n_neighbors": "20",
     "alpha": "share",
     "n_bits": "4096",
-    "hamming": "clear",
+    "hamming": "lattice",
     "features": "scaled",
     "equalise": "True",
     "sharpness": "4.0",
@@ -54,7 +54,11 @@ _WHAT: Mapping[str, tuple[click.ParamType[Any] | type, str | None, str]] = {
         "How far labels reach, 0 to 1; share: the farther, the fewer labels there are.",
     ),
     "n_bits": (int, "L", "Length of the codes that are compared."),
-    "hamming": (str, "WAY", "How codes are compared."),
+    "hamming": (
+        str,
+        "WAY",
+        "How codes are compared: lattice, ot, paillier, dealer, sketch; clear protects nothing.",
+    ),
     "features": (
         str,
         "NAME",

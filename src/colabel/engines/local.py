@@ -25,7 +25,8 @@ def _nobody(event: Mapping[str, Any]) -> None:
 class LocalEngine:
     """Runs conversations with sites in this process; keeps the ledger and the costs.
 
-    `faults` are played where they say; `shuffle` lets messages arrive in a random order.
+    `faults` are played where they say; `shuffle` lets messages arrive in a random order. Sites
+    without given `identities` get new ones, and each trusts all the others'.
     """
 
     def __init__(
@@ -36,8 +37,9 @@ class LocalEngine:
         faults: Sequence[Fault] = (),
         shuffle: bool = False,
         listen: Listener = _nobody,
+        identities: Mapping[str, Identity] | None = None,
     ) -> None:
-        self.identities = {site.name: Identity.new() for site in sites}
+        self.identities = identities or {site.name: Identity.new() for site in sites}
         self.roster = {name: own.public for name, own in self.identities.items()}
         self.sessions = {
             site.name: SiteSession(site, role, self.identities[site.name], self.roster)
@@ -85,7 +87,7 @@ class LocalEngine:
                 self.listen({"event": "lost", "step": ask.step, "site": name})
         answered = tuple(name for name in ask.messages if name in came)
         for release in ask.releases if answered else ():
-            self.ledger.record(ask.step, answered, release)
+            self.ledger.record(ask.step, release.of or answered, release)
         return {name: came[name] for name in answered}
 
     def _exchange(self, name: str, step: str, number: int, message: Message) -> Message | None:

@@ -56,7 +56,9 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
     n_bits : int
         Length of the codes that are compared; more is nearer to the true angles.
     hamming : str
-        How the codes are compared: see `colabel.protocols.hamming`.
+        How the codes are compared, and with it whether anything is protected: "lattice", "ot",
+        "paillier", "dealer", "sketch", or "clear" for no protection (SECURITY.md says who
+        learns what). The labels are the same. With one site there is nothing to protect.
     features : {"identity", "centred", "standardised", "scaled"}
         Preprocessing that the sites agree on, by sums over all sites. "identity" may be better
         for embeddings of texts.
@@ -102,7 +104,7 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
         n_neighbors: int | Literal["auto"] = 20,
         alpha: float | Literal["share", "auto"] = "share",
         n_bits: int = 4096,
-        hamming: str = "clear",
+        hamming: str = "lattice",
         features: str = "scaled",
         equalise: bool = True,
         sharpness: float = 4.0,

@@ -27,7 +27,7 @@ class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
     n_neighbors: int | Auto = 20
     alpha: float | Auto | Share = "share"
     n_bits: int = 4096
-    hamming: str = "clear"
+    hamming: str = "lattice"
     features: Shared = "scaled"
     equalise: bool = True
     sharpness: float = 4.0

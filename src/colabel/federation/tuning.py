@@ -93,9 +93,7 @@ def choose(
     columns = _try_all(distances, plan, options, at[picked], at)
     requests, owners = _requests(group, picked, columns)
     blocks = {name: count + 1 for name, count in owners.items()}
-    told = yield from sums.rows(
-        "try", "scores of tried points", requests, blocks, TriedScores
-    )
+    told = yield from sums.rows("try", "scores of tried points", requests, blocks, TriedScores)
     if not told:
         return Choice(*options[0], USUAL_EXPONENT)
     try:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,11 +37,12 @@ def label(
     faults: Sequence[Fault] = (),
     listen: Listener | None = None,
 ) -> Outcome:
-    """Label across sites."""
+    """Label across sites. A site that is alone is labelled without protections."""
     if problems := check_sites(sites):
         raise InputError(problems)
     engine = _engine(sites.sites, faults, listen)
-    labelled = engine.run(cross_client_labels(sites.names, plan.validate()))
+    plan = plan.validate() if len(sites) > 1 else unprotected(plan.validate())
+    labelled = engine.run(cross_client_labels(sites.names, plan))
     own = {name: _own(engine.sessions[name]) for name in sites.names}
     return Outcome(own, labelled, engine.ledger, engine.costs)
 
@@ -54,6 +56,7 @@ def label_new(
     listen: Listener | None = None,
 ) -> Outcome:
     """Label new points by a graph that was made before; nothing about old points changes."""
+    plan = plan if len(sites) > 1 else unprotected(plan)
     engine = _engine([*sites.sites, *newcomers.sites], (), listen)
     engine.run(label_newcomers(labelled.group.names, newcomers.names, labelled, plan))
     own = {name: _own(engine.sessions[name]) for name in newcomers.names}
@@ -62,7 +65,7 @@ def label_new(
 
 def label_alone(sites: Sites, plan: LabellingPlan) -> Outcome:
     """Label each site by its own labels only; nothing leaves a site."""
-    own = {site.name: _alone(site, sites, plan) for site in sites.sites}
+    own = {site.name: _alone(site, sites, unprotected(plan)) for site in sites.sites}
     return Outcome(own, None, Ledger(), Costs())
 
 
@@ -75,6 +78,11 @@ def label_pooled(sites: Sites, plan: LabellingPlan) -> Outcome:
     ends = np.cumsum([len(site) for site in sites.sites])[:-1]
     own = {} if pooled is None else _split(pooled, sites.names, ends)
     return Outcome(own, None, Ledger(), Costs())
+
+
+def unprotected(plan: LabellingPlan) -> LabellingPlan:
+    """The same plan for data that stays in one place: nothing to protect, nothing to pay for."""
+    return msgspec.structs.replace(plan, hamming="clear")
 
 
 def _alone(site: Site, sites: Sites, plan: LabellingPlan) -> OwnLabels | None:

@@ -7,10 +7,20 @@ from colabel.protocols.hamming.base import SecureHamming
 from colabel.protocols.hamming.clear import ClearHamming
 from colabel.protocols.hamming.dealer import DealerHamming
 from colabel.protocols.hamming.lattice import LatticeHamming
+from colabel.protocols.hamming.ot import OtHamming
+from colabel.protocols.hamming.paillier import PaillierHamming
 from colabel.protocols.hamming.sketch import SketchHamming
 
 WAYS: Mapping[str, type[SecureHamming]] = {
-    way.name: way for way in (LatticeHamming, DealerHamming, SketchHamming, ClearHamming)
+    way.name: way
+    for way in (
+        LatticeHamming,
+        OtHamming,
+        PaillierHamming,
+        DealerHamming,
+        SketchHamming,
+        ClearHamming,
+    )
 }
 
 

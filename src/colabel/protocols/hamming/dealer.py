@@ -36,11 +36,13 @@ from colabel.machine import in_threads, n_threads
 from colabel.protocols.channels import EVERYBODY, pair_stream, seal_bytes, unseal_bytes
 from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
 from colabel.protocols.hamming.pairs import (
+    OWN,
     Matrix,
     Pair,
     between,
     bits_of,
     collect,
+    distances_of,
     lefts,
     n_own,
     orient,
@@ -172,9 +174,7 @@ def _shape(bits: NDArray[np.generic]) -> tuple[int, int]:
     return n_rows, n_columns
 
 
-OWN = Release("the distances of its own points", "server", "in clear")
 MASKED = Release("its codes, masked by what the server dealt", "sites", "encrypted")
-H = Release("the distances of all pairs of points of different sites", "server", "masked")
 
 
 class DealerHamming(SecureHamming):
@@ -205,13 +205,14 @@ class DealerHamming(SecureHamming):
         shown = {name: cast("Masked", reply) for name, reply in replies.items()}
         pairs = between(wanted, shown)
         requests = self._deal(group, pairs, n_bits, seeds, shown)
-        found = (yield Ask("dealer.compare", requests, (H,))) if requests else {}
+        found = (yield Ask("dealer.compare", requests, (distances_of(pairs),))) if requests else {}
         parts = {name: cast("Compared", reply) for name, reply in found.items()}
         blocks: dict[Pair, Matrix] = {
             pair: parts[pair.left].as_left[pair.right] + parts[pair.right].as_right[pair.left]
             for pair in between(pairs, parts)
         }
-        return collect(group, n_bits, newcomers, blocks, {n: shown[n].own for n in shown})
+        own = {name: shown[name].own for name in shown if name in parts or name not in requests}
+        return collect(group, n_bits, newcomers, blocks, own)
 
     def _deal(
         self,

@@ -39,11 +39,13 @@ from colabel.protocols.channels import EVERYBODY, seal_bytes, unseal_bytes
 from colabel.protocols.hamming import lattice_algebra as algebra
 from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
 from colabel.protocols.hamming.pairs import (
+    OWN,
     Matrix,
     Pair,
     between,
     bits_of,
     collect,
+    distances_of,
     lefts,
     modulus,
     n_own,
@@ -169,10 +171,9 @@ _PRODUCT = 3.2e-11  # seconds of one multiplication of limbs, on two cores
 _DRAW = 6e-9  # seconds to draw a number of A
 _HANDLE = 4e-8  # seconds to make, seal, open and unpack a number of C or P
 
-OWN = Release("the distances of its own points", "server", "in clear")
-SEALED = Release("its encrypted codes", "sites", "encrypted")
+SEALED = Release("its codes", "sites", "encrypted")
+ADDED = Release("sums of encrypted codes", "sites", "encrypted")
 MASKS = Release("random numbers that mask the distances", "server", "in clear")
-H = Release("the distances of all pairs of points of different sites", "server", "masked")
 
 
 class LatticeHamming(SecureHamming):
@@ -198,6 +199,7 @@ class LatticeHamming(SecureHamming):
         codes = {name: cast("Encrypted", reply) for name, reply in replies.items()}
         pairs = between(wanted, codes)
         products = yield from self._multiply(pairs, codes)
+        answered = [name for name in codes if name in products or not lefts(pairs, name)]
         pairs = tuple(pair for pair in pairs if pair.right in products)
         totals = yield from self._decrypt(pairs, codes, products)
         blocks = {
@@ -205,7 +207,8 @@ class LatticeHamming(SecureHamming):
             for pair in pairs
             if pair.left in totals and pair.right in totals[pair.left].totals
         }
-        own = {name: codes[name].own for name in codes}
+        there = [name for name in codes if name in totals or not rights(pairs, name)]
+        own = {name: codes[name].own for name in there if name in answered}
         return collect(group, n_bits, newcomers, blocks, own)
 
     def _multiply(
@@ -216,7 +219,7 @@ class LatticeHamming(SecureHamming):
             for right in codes
             if lefts(pairs, right)
         }
-        replies = (yield Ask("lattice.multiply", asked, (SEALED, MASKS))) if asked else {}
+        replies = (yield Ask("lattice.multiply", asked, (ADDED, MASKS))) if asked else {}
         return {name: cast("Multiplied", reply) for name, reply in replies.items()}
 
     def _decrypt(
@@ -233,7 +236,7 @@ class LatticeHamming(SecureHamming):
             for left in codes
             if rights(pairs, left)
         }
-        replies = (yield Ask("lattice.decrypt", asked, (H,))) if asked else {}
+        replies = (yield Ask("lattice.decrypt", asked, (distances_of(pairs),))) if asked else {}
         return {name: cast("Decrypted", reply) for name, reply in replies.items()}
 
     def cost(self, group: Group, n_bits: int) -> Cost:

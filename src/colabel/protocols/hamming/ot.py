@@ -200,13 +200,6 @@ def _step(site: SiteSide, number: int, parcels: Mapping[str, bytes]) -> _After:
 
 # --- the server's side
 
-DISTANCES = Release(
-    "the distances of all pairs of points of different sites, as uniform shares",
-    "server",
-    "masked (oblivious transfer)",
-)
-OWN_DISTANCES = Release("the distances of its own points", "server", "in clear")
-
 Reply = TypeVar("Reply", bound=Message)
 
 
@@ -233,18 +226,23 @@ class OtHamming(SecureHamming):
             held = _relay(replies, number)
             if not held:
                 break
-            replies = yield self._next(number, last, held, own=not newcomers)
+            releases = (pairs.distances_of(wanted), *(() if newcomers else (pairs.OWN,)))
+            replies = yield self._next(number, last, held, releases)
         sums = {name: _expect(name, last, reply, OtSums) for name, reply in replies.items()}
         blocks = dict(_blocks(group, n_bits, wanted, sums, last))
         own = {} if newcomers else {name: _own(group, name, sums[name], last) for name in sums}
         return pairs.collect(group, n_bits, newcomers, blocks, own)
 
     def _next(
-        self, number: int, last: int, held: Mapping[str, dict[str, bytes]], *, own: bool
+        self,
+        number: int,
+        last: int,
+        held: Mapping[str, dict[str, bytes]],
+        releases: tuple[Release, ...],
     ) -> Ask:
         if number < last:
             return Ask(f"ot.{number}", {n: CarryOt(number, p) for n, p in held.items()})
-        releases = (DISTANCES, OWN_DISTANCES) if own else (DISTANCES,)
+        own = pairs.OWN in releases
         return Ask(f"ot.{last}", {n: EndOt(last, p, own) for n, p in held.items()}, releases)
 
     def cost(self, group: Group, n_bits: int) -> Cost:

@@ -43,6 +43,7 @@ from colabel.protocols.keys import Group
 from colabel.wire import pack, weigh
 
 _CODES, _SUMS = "paillier codes", "paillier sums"
+MOST_BITS = 65_535  # distances are 16-bit numbers
 _BY_OWNER = 0.28  # seconds of an encryption or decryption by the key's owner, as a share of others'
 
 Bits = NDArray[np.bool_]
@@ -126,7 +127,7 @@ class PaillierKey(msgspec.Struct, frozen=True):
 
 def _bits(site: SiteSide, n_bits: int) -> Bits:
     codes = site.codes()
-    if n_bits < 1 or -(-n_bits // 8) != codes.shape[1]:
+    if not 1 <= n_bits <= MOST_BITS or -(-n_bits // 8) != codes.shape[1]:
         site.refuse("codes of another length", f"{8 * codes.shape[1]} bits or less", str(n_bits))
     return np.unpackbits(codes, axis=1, count=n_bits).astype(bool)
 
@@ -226,10 +227,9 @@ def site_side(weakest_bits: int = paillier.WEAKEST_BITS) -> Handlers:
 # --- the server's side
 
 KEYS = Release("its public key", "server", "in clear")
-CODES = Release("the codes of its points", "the other sites", "encrypted")
-MASKS = Release("random masks of the distances to others' points", "server", "masked")
-SUMS = Release("the distances between its points and a peer's", "that peer", "encrypted")
-TOTALS = Release("the distances of all pairs of points", "server", "in clear")
+CODES = Release("its codes", "sites", "encrypted")
+SUMS = Release("sums of encrypted codes, masked", "sites", "encrypted")
+MASKS = Release("random numbers that mask the distances", "server", "in clear")
 
 
 class PaillierHamming(SecureHamming):
@@ -249,46 +249,46 @@ class PaillierHamming(SecureHamming):
     ) -> Conversation[tuple[Group, Distances]]:
         """Codes to k, sums to j, totals to the server."""
         wanted = pairs.orient(group, newcomers)
-        owners = {pair.left: PaillierEncrypt(self.key_bits, n_bits) for pair in wanted}
-        replies = yield Ask("paillier.codes", owners, (KEYS, CODES))
+        encrypt = {pair.left: PaillierEncrypt(self.key_bits, n_bits) for pair in wanted}
+        replies = (yield Ask("paillier.codes", encrypt, (KEYS, CODES))) if encrypt else {}
         codes = {name: cast("PaillierCodes", reply) for name, reply in replies.items()}
-        there = [name for name in group.names if name in codes or name not in owners]
+        there = [name for name in group.names if name in codes or name not in encrypt]
 
-        adders: dict[str, Message] = {
+        add = {
             name: PaillierAdd(n_bits, {left: codes[left].codes for left in lefts})
             for name in there
             if (lefts := pairs.lefts(pairs.between(wanted, there), name))
         }
-        replies = yield Ask("paillier.sums", adders, (MASKS, SUMS))
+        replies = (yield Ask("paillier.sums", add, (SUMS, MASKS))) if add else {}
         sums = {name: cast("PaillierSums", reply) for name, reply in replies.items()}
-        there = [name for name in there if name in sums or name not in adders]
+        there = [name for name in there if name in sums or name not in add]
 
-        wanted = pairs.between(wanted, there)
+        wanted, own = pairs.between(wanted, there), not newcomers
         decrypt = {
-            name: PaillierDecrypt(
-                n_bits,
-                not newcomers,
-                {k: _sums_for(name, k, sums[k]) for k in pairs.rights(wanted, name)},
-            )
+            name: PaillierDecrypt(n_bits, own, {k: _sums_for(name, k, sums[k]) for k in rights})
             for name in there
+            if (rights := pairs.rights(wanted, name)) or own
         }
-        replies = yield Ask("paillier.totals", decrypt, (TOTALS,))
+        releases = (pairs.distances_of(wanted), *((pairs.OWN,) if own else ()))
+        replies = (yield Ask("paillier.totals", decrypt, releases)) if decrypt else {}
         totals = {name: cast("PaillierTotals", reply) for name, reply in replies.items()}
         blocks = {
             pair: _block(group, pair, n_bits, codes[pair.left], sums[pair.right], totals[pair.left])
             for pair in wanted
             if pair.left in totals
         }
-        own = {} if newcomers else {name: _own(group, name, totals[name]) for name in totals}
-        return pairs.collect(group, n_bits, newcomers, blocks, own)
+        squares = {name: _own(group, name, reply) for name, reply in totals.items() if own}
+        return pairs.collect(group, n_bits, newcomers, blocks, squares)
 
     def cost(self, group: Group, n_bits: int) -> Cost:
         """Exact bytes; a power of the key's length is timed here and now."""
         blank = _Blank(group, self.key_bits, n_bits)
-        exchanges = [*blank.codes(), *blank.sums(), *blank.totals()]
+        steps = [list(step) for step in (blank.codes(), blank.sums(), blank.totals())]
+        exchanges = [exchange for step in steps for exchange in step]
         up = sum(weigh(name, reply) for name, _, reply in exchanges)
         down = sum(weigh("server", request) for _, request, _ in exchanges)
-        return Cost(up, down, 3, blank.powers() * _seconds_of_power(self.key_bits))
+        seconds = blank.powers() * _seconds_of_power(self.key_bits)
+        return Cost(up, down, sum(map(bool, steps)), seconds)
 
 
 def _sums_for(left: str, right: str, reply: PaillierSums) -> bytes:

@@ -12,11 +12,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import SiteSide
+from colabel.conversation import Release, SiteSide
 from colabel.graph.distances import Distances, StoredDistances, hamming
 from colabel.protocols.keys import Group
 
 Matrix = NDArray[np.uint16]
+
+
+OWN = Release("the distances of its own points", "server", "in clear")
+
+
+def distances_of(pairs: Iterable["Pair"]) -> Release:
+    """What the server learns in the last step."""
+    names = tuple(dict.fromkeys(name for pair in pairs for name in pair))
+    what = "the distances of all pairs of points of different sites"
+    return Release(what, "server", "masked", names)
 
 
 class Pair(NamedTuple):
@@ -31,19 +41,26 @@ def orient(group: Group, newcomers: Sequence[str] = ()) -> tuple[Pair, ...]:
 
     With `newcomers`, only pairs of a newcomer and another site.
     """
-    work = dict.fromkeys(group.names, 0)
-    size = {name: group.sizes[name].n_points for name in group.names}
     wanted = [
-        (a, b)
-        for a, b in combinations(group.names, 2)
+        (a, b) if (j - i) % 2 else (b, a)
+        for (i, a), (j, b) in combinations(enumerate(group.names), 2)
         if not newcomers or (a in newcomers) != (b in newcomers)
     ]
-    found = {}
-    for a, b in sorted(wanted, key=lambda pair: -size[pair[0]] * size[pair[1]]):
-        pair = Pair(a, b) if work[b] <= work[a] else Pair(b, a)
-        work[pair.right] += size[a] * size[b]
-        found[a, b] = pair
-    return tuple(found[pair] for pair in wanted)
+    pairs = [Pair(a, b) for a, b in wanted]
+    weight = [group.sizes[a].n_points * group.sizes[b].n_points for a, b in wanted]
+    work = dict.fromkeys(group.names, 0)
+    for pair, more in zip(pairs, weight, strict=True):
+        work[pair.right] += more
+    turned = True
+    while turned:  # each turn brings two sites nearer to each other, so this ends
+        turned = False
+        for place, (left, right) in enumerate(pairs):
+            if work[right] - work[left] > weight[place]:
+                pairs[place] = Pair(right, left)
+                work[right] -= weight[place]
+                work[left] += weight[place]
+                turned = True
+    return tuple(pairs)
 
 
 def lefts(pairs: Iterable[Pair], name: str) -> list[str]:
@@ -92,7 +109,8 @@ def collect(
 ) -> tuple[Group, Distances]:
     """Put H together for the sites of which nothing is missing [XCLP Alg. 1, line 5].
 
-    Rows and columns are all points, or with `newcomers` theirs against all others.
+    `own` has the sites that answered in every step (their own distances may be left out with
+    `newcomers`). Rows and columns are all points, or with `newcomers` theirs against all others.
     """
     wanted = orient(group, newcomers)
     stayed = group.only(_complete(group, newcomers, wanted, blocks, own))
@@ -118,7 +136,7 @@ def _complete(
     own: Mapping[str, Matrix],
 ) -> list[str]:
     """The sites left after dropping, one by one, who misses most."""
-    names = [name for name in group.names if name in own or newcomers]
+    names = [name for name in group.names if name in own]
     while True:
         missing = [pair for pair in between(wanted, names) if pair not in blocks]
         if not missing:

@@ -1,0 +1,1 @@
+"""Other libraries at the same work, each in a virtual environment of its own."""
