@@ -230,7 +230,7 @@ class OtHamming(SecureHamming):
             replies = yield self._next(number, last, held, releases)
         sums = {name: _expect(name, last, reply, OtSums) for name, reply in replies.items()}
         blocks = dict(_blocks(group, n_bits, wanted, sums, last))
-        own = {} if newcomers else {name: _own(group, name, sums[name], last) for name in sums}
+        own = {name: _own(group, name, sums[name], last, not newcomers) for name in sums}
         return pairs.collect(group, n_bits, newcomers, blocks, own)
 
     def _next(
@@ -328,8 +328,9 @@ def _blocks(
         yield pair, ((T - R) & mask).T
 
 
-def _own(group: Group, name: str, sums: OtSums, number: int) -> Matrix:
-    _check(name, number, sums.own, (pairs.n_own(group.sizes[name].n_points),))
+def _own(group: Group, name: str, sums: OtSums, number: int, asked: bool) -> Matrix:
+    n_own = pairs.n_own(group.sizes[name].n_points) if asked else 0
+    _check(name, number, sums.own, (n_own,))
     return sums.own
 
 

@@ -44,6 +44,7 @@ from colabel.wire import pack, weigh
 
 _CODES, _SUMS = "paillier codes", "paillier sums"
 MOST_BITS = 65_535  # distances are 16-bit numbers
+_NOTHING = np.empty(0, dtype=np.uint16)
 _BY_OWNER = 0.28  # seconds of an encryption or decryption by the key's owner, as a share of others'
 
 Bits = NDArray[np.bool_]
@@ -277,7 +278,8 @@ class PaillierHamming(SecureHamming):
             for pair in wanted
             if pair.left in totals
         }
-        squares = {name: _own(group, name, reply) for name, reply in totals.items() if own}
+        there = [name for name in there if name in totals or name not in decrypt]
+        squares = {name: _own(group, name, totals[name]) if own else _NOTHING for name in there}
         return pairs.collect(group, n_bits, newcomers, blocks, squares)
 
     def cost(self, group: Group, n_bits: int) -> Cost:
