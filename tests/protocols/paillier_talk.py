@@ -8,8 +8,9 @@ import peers
 from peers import SESSION, group_of, slow
 
 from colabel.conversation import Ask
+from colabel.crypto import paillier as crypto
 from colabel.protocols.channels import unseal
-from colabel.protocols.hamming import paillier
+from colabel.protocols.hamming import WAYS, paillier
 from colabel.protocols.hamming.paillier import PaillierHamming
 from colabel.wire import open_envelope, seal_in
 
@@ -87,3 +88,22 @@ def what_j_decrypts(a, reply):
     key = a.recall(paillier.PaillierKey).private()
     sealed = unseal(a, "b", "paillier sums", reply.sums["a"], paillier.EncryptedSums)
     return key.decrypt(key.public.unpack(sealed.ciphertexts)), key.public
+
+
+TINY_BITS = 150
+TINY = crypto.from_primes(2**61 - 1, 2**89 - 1, weakest_bits=TINY_BITS)
+
+
+class TinyPaillier(PaillierHamming):
+    """With a key that is known to all: for tests of everything but secrecy (see `tiny_keys`)."""
+
+    handlers = paillier.site_side(weakest_bits=TINY_BITS)
+
+    def __init__(self):
+        super().__init__(TINY_BITS)
+
+
+def tiny_keys(monkeypatch):
+    """Compare by `TinyPaillier` where Paillier is asked for."""
+    monkeypatch.setitem(WAYS, "paillier", TinyPaillier)
+    monkeypatch.setattr(crypto, "generate", lambda n_bits, weakest_bits: TINY)
