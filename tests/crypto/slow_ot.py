@@ -1,11 +1,12 @@
 """Slow, obvious versions of what oblivious transfer is made of: integers and bytes only.
 
-They follow RFC 8032 (the curve), RFC 8439 (ChaCha20), RFC 5869 (HKDF) and FIPS 197 (AES).
+They follow RFC 8032 (the curve) and FIPS 197 (AES).
 """
 
 import hashlib
-import hmac
 import struct
+
+from slow_ciphers import stream
 
 # --- the curve
 
@@ -51,42 +52,6 @@ def decoded(data):
 
 
 BASE = decoded((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
-
-# --- the stream
-
-
-def hkdf(secret, info):
-    fixed = hmac.new(bytes(32), secret, hashlib.sha256).digest()
-    return hmac.new(fixed, info + b"\x01", hashlib.sha256).digest()
-
-
-def rotated(word, by):
-    return (word << by | word >> (32 - by)) & 0xFFFFFFFF
-
-
-def chacha_block(key, counter):
-    start = [*struct.unpack("<4I", b"expand 32-byte k"), *struct.unpack("<8I", key)]
-    start += [counter, 0, 0, 0]
-    now = list(start)
-    columns = [(i, i + 4, i + 8, i + 12) for i in range(4)]
-    diagonals = [(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4) for i in range(4)]
-    for _ in range(10):
-        for a, b, c, d in columns + diagonals:
-            for into, other, target, by in (
-                (a, b, d, 16),
-                (c, d, b, 12),
-                (a, b, d, 8),
-                (c, d, b, 7),
-            ):
-                now[into] = (now[into] + now[other]) & 0xFFFFFFFF
-                now[target] = rotated(now[target] ^ now[into], by)
-    return struct.pack("<16I", *((x + y) & 0xFFFFFFFF for x, y in zip(start, now, strict=True)))
-
-
-def stream(seed, purpose, n_bytes):
-    key = hkdf(seed, f"colabel/{purpose}".encode())
-    return b"".join(chacha_block(key, i) for i in range(-(-n_bytes // 64)))[:n_bytes]
-
 
 # --- the cipher
 

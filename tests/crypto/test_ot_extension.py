@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+import slow_ciphers
 from colabel.crypto import ot_extension as extension
 from colabel.crypto import prg
 
@@ -42,7 +43,7 @@ def test_the_slow_ciphers_are_the_ciphers():
     block = bytes.fromhex("00112233445566778899aabbccddeeff")
     assert slow_ot.aes(KEY, block).hex() == "69c4e0d86a7b0430d8cdb78070b4c55a"  # FIPS 197, C.1
     assert slow_ot.stream(bytes(32), "x", 200) == prg.stream(bytes(32), "x", 200)
-    first = slow_ot.chacha_block(bytes(32), 0)  # RFC 8439, A.1
+    first = slow_ciphers.chacha_block(bytes(32), 0)  # RFC 8439, A.1
     assert first.hex().startswith("76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1a")
 
 

@@ -2,7 +2,8 @@
 
 Whoever decrypts an LWE sum sees its noise, which depends on what was added up. Flooding drowns
 it. Of all ways to fill a range without ever leaving it, a sum of three uniform numbers (width W
-each) has nearly the least Fisher information, 4.562 / W² (∫ f′²/f of the quadratic B-spline).
+each) has nearly the least Fisher information, 2√3 · ln(2 + √3) / W² = 4.562 / W² (∫ f′²/f of the
+quadratic B-spline).
 For shifts δᵢ of N independent numbers the squared Hellinger distances add up to at most
 Σ δᵢ² · I / 8 each, hence the statistical distance of all of them together is at most
 ½ · √I · √(Σ δᵢ²) = 1.068 / W · √(Σ δᵢ²). Bounded flooding never spoils a decryption by itself.
@@ -15,7 +16,7 @@ import numpy as np
 from colabel.crypto.prg import fill
 from colabel.crypto.wide import LIMB_BITS, Wide
 
-FISHER = 4.562
+FISHER = 2 * math.sqrt(3) * math.log(2 + math.sqrt(3))
 N_UNIFORM = 3
 
 

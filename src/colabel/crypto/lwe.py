@@ -20,7 +20,7 @@ SIGMA = math.sqrt(ETA / 2)  # 3.24
 
 LEAST_BITS = 128
 # (dimension, log2 q): bits of security for ternary secrets and noise of standard deviation 3.24
-SECURITY = {(2048, 54): 129.8, (2560, 64): 137.4, (3072, 76): 138.8, (3072, 80): 131.2}
+SECURITY = {(2048, 54): 129.7, (2560, 64): 137.4, (3072, 76): 138.8, (3072, 80): 131.2}
 
 Small = NDArray[np.int8]
 
@@ -29,7 +29,8 @@ def check(dimension: int, log_q: int) -> float:
     """Bits of security of these parameters; refuses what is unknown or too little."""
     bits = SECURITY.get((dimension, log_q))
     if bits is None or bits < LEAST_BITS:
-        known = ", ".join(f"n = {n} with q = 2^{q}" for n, q in SECURITY)
+        enough = [pair for pair, found in SECURITY.items() if found >= LEAST_BITS]
+        known = ", ".join(f"n = {n} with q = 2^{q}" for n, q in enough)
         what = f"LWE with n = {dimension} and q = 2^{log_q} is not known to give {LEAST_BITS} bits"
         raise InputError(Problem(what, f"Known: {known}."))
     return bits
