@@ -63,9 +63,11 @@ def check(n_bits: int, n_points: Mapping[str, int]) -> None:
 def log_leak(n_pairs: int, n_bits: int) -> float:
     """log₂ of the statistical distance by which V − S·U can tell two codes of a site apart.
 
-    What flooding hides is E·b + E′·e₁ − S·e₂, whose variance is at most σ² (L + 2n).
+    What flooding hides is E·b + E′·e₁ − S·e₂. From one (b, e₁, e₂) to another it differs by a
+    number whose variance is at most σ² (L + 4n/3 + 4n/3).
     """
-    return log_distance(n_pairs, lwe.SIGMA**2 * (n_bits + 2 * N), scale(n_bits).flood_bits)
+    variance = lwe.SIGMA**2 * (n_bits + 8 / 3 * N)
+    return log_distance(n_pairs, variance, scale(n_bits).flood_bits)
 
 
 def log_failure(n_pairs: int, n_bits: int) -> float:
