@@ -70,9 +70,12 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def seal_in(session: str, step: int, sender: str, message: Message) -> bytes:
-    """A message in its envelope, as bytes."""
-    return pack(Envelope(session, step, sender, type(message).__name__, pack(message)))
+def seal_in(
+    session: str, step: int, sender: str, message: Message, body: bytes | None = None
+) -> bytes:
+    """A message in its envelope, as bytes; `body` is the message, if it was packed before."""
+    packed = pack(message) if body is None else body
+    return pack(Envelope(session, step, sender, type(message).__name__, packed))
 
 
 def open_envelope(data: bytes, *, site: str, step: str) -> tuple[Envelope, Message]:

@@ -13,7 +13,7 @@ from colabel.engines.faults import Fault, moments_of
 from colabel.federation.site import Role, SiteSession
 from colabel.privacy.ledger import Ledger
 from colabel.randomness import secret
-from colabel.wire import SESSION_LENGTH, open_envelope, seal_in
+from colabel.wire import SESSION_LENGTH, open_envelope, pack, seal_in
 
 Listener = Callable[[Mapping[str, Any]], None]
 
@@ -50,6 +50,7 @@ class LocalEngine:
         self._session = secret(SESSION_LENGTH // 2).hex()
         self._gone: set[str] = set()
         self._last: dict[str, bytes] = {}
+        self._bodies: dict[int, bytes] = {}
 
     def run(self, conversation: Conversation[Result]) -> Result:
         """Carry a conversation to its end."""
@@ -79,6 +80,8 @@ class LocalEngine:
         if self.shuffle:
             random.SystemRandom().shuffle(names)
         came = {}
+        # one message for many sites is packed once
+        self._bodies = {id(message): pack(message) for message in ask.messages.values()}
         for name in names:
             reply = self._exchange(name, ask.step, number, ask.messages[name])
             if reply is not None:
@@ -92,7 +95,8 @@ class LocalEngine:
 
     def _exchange(self, name: str, step: str, number: int, message: Message) -> Message | None:
         fate = moments_of(self.faults, name, step, number)
-        data = seal_in(self._session, number, "server", message)
+        body = self._bodies.get(id(message))
+        data = seal_in(self._session, number, "server", message, body)
         if name in self._gone or "before" in fate:
             self._gone.add(name)
             self.costs.exchanges.append(Exchange(step, number, name, 0, 0, 0.0))
@@ -108,7 +112,10 @@ class LocalEngine:
         seconds = time.perf_counter() - started
         if "twice" in fate:
             reply = session.receive(data)
-        self._last[name] = data
+        if self.faults:
+            self._last[name] = data
+        else:
+            session.delivered()
         if "during" in fate:
             self.sessions[name] = self._load(session, saved)
         if fate & {"during", "after"}:

@@ -53,7 +53,13 @@ class Labelled:
 
 def cross_client_labels(names: Sequence[str], plan: LabellingPlan) -> Conversation[Labelled]:
     """Label the unlabelled points of all sites; each site alone learns its own labels."""
-    group, sums, distances = yield from compare(names, plan)  # lines 1-5
+    group, sums = yield from meet(names, plan)
+    return (yield from label_group(group, sums, plan))
+
+
+def label_group(group: Group, sums: Sums, plan: LabellingPlan) -> Conversation[Labelled]:
+    """The same for sites that have met."""
+    group, distances = yield from compare(group, sums, plan)  # lines 1-5
     equaliser = None
     if plan.equalise:
         n_features = max(size.n_features for size in group.sizes.values())
@@ -76,7 +82,8 @@ def label_newcomers(
     A new point's scores are the weighted mean of its neighbours' scores: one step of Algorithm 1
     that only the new point takes. The ledger of the first run holds for the second.
     """
-    group, sums, distances = yield from compare([*names, *newcomers], plan, newcomers)
+    group, sums = yield from meet([*names, *newcomers], plan)
+    group, distances = yield from compare(group, sums, plan, newcomers)
     old = group.only(names)
     if old.names != fitted.group.names:
         missing = sorted(set(fitted.group.names) - set(old.names))
@@ -90,18 +97,24 @@ def label_newcomers(
     return (yield from propagate(group, sums, columns, owners, fitted.exponent))
 
 
-def compare(
-    names: Sequence[str], plan: LabellingPlan, newcomers: Sequence[str] = ()
-) -> Conversation[tuple[Group, Sums, Distances]]:
-    """Everything up to the matrix H of distances, for the sites that stay [lines 1-5]."""
-    group, sums = yield from agree(
-        names, pack(plan), n_masks=plan.n_masks, seed_is_public=plan.seed is not None
+def meet(names: Sequence[str], plan: LabellingPlan) -> Conversation[tuple[Group, Sums]]:
+    """Let the sites agree on the plan, on keys and on the hyperplanes [line 1]."""
+    return (
+        yield from agree(
+            names, pack(plan), n_masks=plan.n_masks, seed_is_public=plan.seed is not None
+        )
     )
+
+
+def compare(
+    group: Group, sums: Sums, plan: LabellingPlan, newcomers: Sequence[str] = ()
+) -> Conversation[tuple[Group, Distances]]:
+    """Everything up to the matrix H of distances, for the sites that stay [lines 2-5]."""
     group = yield from share_moments(group, sums, plan, newcomers)
     group, distances = yield from by_name(plan.hamming).conversation(group, plan.n_bits, newcomers)
     if distances.shape[1] < 2:
         raise SitesLost("fewer than two points are left: there is nothing to compare")
-    return group, sums, distances
+    return group, distances
 
 
 def propagate(

@@ -39,7 +39,7 @@ class SharedMoments(msgspec.Struct, frozen=True):
 def sum_points(session: SiteSession, request: SumPoints) -> Summand:
     """The site's own moments."""
     order = by_name(session.recall(Agreed).plan.features).order
-    return Summand(moments(session.site.points, order or "sum").to_vector()[None])
+    return Summand(moments(session.rows(), order or "sum").to_vector()[None])
 
 
 def use_moments(session: SiteSession, total: PointSums) -> Done:
@@ -50,7 +50,7 @@ def use_moments(session: SiteSession, total: PointSums) -> Done:
 
 def shared_features(session: SiteSession) -> NDArray[np.floating]:
     """The site's points after the shared preprocessing, if there is any."""
-    points, kind = session.site.points, session.recall(Agreed).plan.features
+    points, kind = session.rows(), session.recall(Agreed).plan.features
     if kind == "identity":
         return Identity().transform(points)
     vector = session.recall(SharedMoments).vector

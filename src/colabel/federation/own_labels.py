@@ -62,11 +62,18 @@ def welcome(session: SiteSession, request: Hello) -> Welcome:
     if request.n_masks < plan.n_masks:
         session.refuse("a session without keys", f"keys for {plan.n_masks} sums", "fewer")
     session.remember(Agreed(plan))
-    if plan.seed is not None:
-        session.remember(SharedSeed(plan.seed))
+    take_seed(session, plan)
     width = int(np.prod(session.site.points.shape[1:]))
     sizes = Sizes(len(session.site), int(session.site.labelled.sum()), width)
     return introduce(session, sizes, request.plan, request.n_masks)
+
+
+def take_seed(session: SiteSession, plan: LabellingPlan) -> None:
+    """Use the public seed, if there is one; a seed of an earlier labelling is not used again."""
+    session.forget(SharedSeed)
+    session.start_afresh()
+    if plan.seed is not None:
+        session.remember(SharedSeed(plan.seed))
 
 
 def _read_plan(session: SiteSession, data: bytes) -> LabellingPlan:

@@ -21,14 +21,20 @@ from colabel.wire import digest, open_envelope, pack, seal_in, unpack
 Handler = Callable[["SiteSession", Any], Message]
 
 
+def stored_points(session: "SiteSession") -> NDArray[np.generic]:
+    """The usual `rows`: the site's points as they are."""
+    return session.site.points
+
+
 class Role(NamedTuple):
     """What a site can do in a session: which function answers which message, and how the
-    points that it compares and their codes are made.
+    points that it compares and their codes are made. `rows`: of what the points are made.
     """
 
     handlers: Mapping[type[Message], Handler]
     points: Callable[["SiteSession"], NDArray[np.floating]]
     codes: Callable[["SiteSession"], NDArray[np.uint8]]
+    rows: Callable[["SiteSession"], NDArray[np.generic]] = stored_points
 
 
 class _Saved(msgspec.Struct):
@@ -73,6 +79,10 @@ class SiteSession:
         self._asked, self._reply = asked, reply
         return reply
 
+    def delivered(self) -> None:
+        """The last answer arrived and will not be asked for again: let go of it."""
+        self._asked, self._reply = "", b""
+
     @property
     def session(self) -> str:
         """The session that the site is in."""
@@ -109,6 +119,11 @@ class SiteSession:
     def knows(self, kind: type[State]) -> bool:
         """Whether there is such a state."""
         return kind.__name__ in self._memory
+
+    def forget(self, *kinds: type[msgspec.Struct]) -> None:
+        """Drop states that are no longer needed, remembered or not."""
+        for kind in kinds:
+            self._memory.pop(kind.__name__, None)
 
     def sign(self, statement: bytes) -> bytes:
         """Sign with the site's long-term identity."""
@@ -159,6 +174,14 @@ class SiteSession:
         session._asked, session._reply = held.asked, held.reply
         session._memory = {name: msgspec.Raw(state) for name, state in held.memory.items()}
         return session
+
+    def rows(self) -> NDArray[np.generic]:
+        """What the points that the site compares are made of: its data, or what a model sees."""
+        return self.role.rows(self)
+
+    def start_afresh(self) -> None:
+        """Make points and codes again when they are needed: what they are made of has changed."""
+        self._points = self._codes = None
 
     def points(self) -> NDArray[np.floating]:
         """The points that the site compares, made once."""

@@ -3,28 +3,44 @@
 from collections.abc import Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from colabel.conversation import Release
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One release: what of which sites went to whom, in which step, under which mechanism."""
+    """One release: what of which sites went to whom, in which step, under which mechanism.
+
+    `times`: how often, in runs of many rounds; `sites` are all that were concerned at any time.
+    """
 
     step: str
     sites: tuple[str, ...]
     what: str
     to: str
     mechanism: str
+    times: int = 1
+
+    def same_kind(self, other: "Entry") -> bool:
+        """Whether both are the same but for when and whose."""
+        mine = (self.step, self.what, self.to, self.mechanism)
+        return mine == (other.step, other.what, other.to, other.mechanism)
 
 
 class Ledger(msgspec.Struct):
-    """All releases of a run. Identical releases of one step are one entry naming all sites."""
+    """All releases of a run. The same release is one entry, naming all sites, with how often."""
 
     entries: list[Entry] = msgspec.field(default_factory=list)
 
     def record(self, step: str, sites: tuple[str, ...], release: Release) -> None:
-        """Note that a step released this of these sites."""
-        self.entries.append(Entry(step, sites, release.what, release.to, release.mechanism))
+        """Note that a step released this of these sites, perhaps once more."""
+        new = Entry(step, sites, release.what, release.to, release.mechanism)
+        for place, old in enumerate(self.entries):
+            if old.same_kind(new):
+                both = tuple(dict.fromkeys((*old.sites, *sites)))
+                self.entries[place] = replace(old, sites=both, times=old.times + 1)
+                return
+        self.entries.append(new)
 
     def seen_by(self, who: str) -> list[Entry]:
         """What one party has learnt."""

@@ -3,6 +3,7 @@
 format   ring       holds                          error of a sum over m sites
 scores   2^64       |sum| < 2^23                   at most m · 2^-41 per entry
 wide     4 × 2^64   |sum| < 2^94                   at most m · 2^-97 + one rounding to float64
+updates  2^32       |sum| < 2^11                   at most m · 2^-21 per entry
 counts   2^16       |sum| < 2^15, whole numbers    none
 votes    2^8        0 ≤ sum < 2^8, whole numbers   none
 
@@ -42,6 +43,7 @@ class Format(NamedTuple):
 FORMATS = {
     "scores": Format("<u8", 40),
     "wide": Format("<u8", 96, 4),
+    "updates": Format("<u4", 20),
     "counts": Format("<u2", 0),
     "votes": Format("<u1", 0, signed=False),
 }

@@ -1,0 +1,263 @@
+"""What a site answers in a training session: its sizes, its pseudo-labels, its trained model.
+
+Between rounds a site keeps what its data weigh, not what a model weighs (but for terms that must
+remember a model, like SCAFFOLD's): what was sent for a round is forgotten at its end.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from colabel.conversation import Done, Message
+from colabel.errors import InputError
+from colabel.federation.alone import propagate_alone
+from colabel.federation.own_labels import OwnLabels, take_seed
+from colabel.federation.plan import Agreed
+from colabel.federation.site import SiteSession
+from colabel.federation.training_plan import Stage, TrainingPlan
+from colabel.learning import local, pseudo_labels
+from colabel.learning.aggregation import change
+from colabel.learning.models import ModelPlan, Network, make
+from colabel.learning.parameters import Parameters, flatten, read, shapes, write
+from colabel.learning.work import Progress, Targets, Tensor, Work, as_tensor, generator
+from colabel.protocols.keys import Hello, Sizes, Welcome, introduce
+from colabel.protocols.sums import Summand
+from colabel.randomness import model as model_randomness
+from colabel.wire import unpack
+
+Arrays = dict[str, np.ndarray]
+Watch = Callable[[str, NDArray[np.int64], NDArray[np.floating]], None]
+
+
+class HoldModel(Message, frozen=True):
+    """The model of this round, by which points are embedded; `Train` will follow."""
+
+    model: Arrays
+
+
+class LabelOnce(Message, frozen=True):
+    """Label your points by this model, for all rounds of the stage."""
+
+    model: Arrays
+
+
+class Train(Message, frozen=True):
+    """Train the model (the one that you hold, if none is given) for a round.
+
+    number: of the round in the whole run; shared: what goes with it for the terms.
+    weight: what the site counts in the mean; summed: answer with a summand.
+    """
+
+    model: Arrays
+    shared: dict[str, Arrays]
+    stage: int
+    round: int
+    number: int
+    batch: int
+    rate: float
+    weight: float = 1.0
+    summed: bool = False
+
+
+class Trained(Message, frozen=True):
+    """The site's own model after the round, and what goes with it."""
+
+    model: Arrays
+    returned: dict[str, Arrays]
+    loss: float
+
+
+class AgreedTraining(msgspec.Struct, frozen=True):
+    """What a site remembers of the plan it agreed to."""
+
+    plan: TrainingPlan
+
+
+class Held(msgspec.Struct, frozen=True):
+    """What a site remembers of `HoldModel`."""
+
+    model: Arrays
+
+
+class OnceLabels(msgspec.Struct, frozen=True):
+    """What a site remembers of `LabelOnce`."""
+
+    labels: np.ndarray
+    weights: np.ndarray
+
+
+class TermMemory(msgspec.Struct, frozen=True):
+    """What terms remember from round to round, and local running statistics."""
+
+    arrays: dict[str, Arrays]
+
+
+@lru_cache(maxsize=2)
+def workplace(plan: ModelPlan) -> Network:
+    """The one network of this kind in this process; whoever uses it first writes into it."""
+    return make(plan)
+
+
+def welcome(session: SiteSession, request: Hello) -> Welcome:
+    """Check the plan, agree to it, and say how many points there are."""
+    plan = _read_plan(session, request.plan)
+    highest = int(session.site.labels.max(initial=-1))
+    if highest >= plan.model.n_classes:
+        session.refuse("too few classes", f"at least {highest + 1}", str(plan.model.n_classes))
+    session.remember(AgreedTraining(plan))
+    if plan.graph is not None:
+        session.remember(Agreed(plan.graph))
+        take_seed(session, plan.graph)
+    width = workplace(plan.model).width
+    sizes = Sizes(len(session.site), int(session.site.labelled.sum()), width)
+    return introduce(session, sizes, request.plan, request.n_masks)
+
+
+def _read_plan(session: SiteSession, data: bytes) -> TrainingPlan:
+    try:
+        return unpack(data, TrainingPlan).validate()
+    except (msgspec.MsgspecError, InputError) as error:
+        session.refuse("not a plan that can be followed", "a valid plan", str(error))
+
+
+def hold_model(session: SiteSession, request: HoldModel) -> Done:
+    """Keep the model; points and codes are made by it [XCLP Alg. 2, lines 4 and 6]."""
+    _check_model(session, request.model)
+    session.remember(Held(request.model))
+    session.start_afresh()
+    return Done()
+
+
+def embedded(session: SiteSession) -> NDArray[np.generic]:
+    """V = f_φ(X) by the model that the site holds [XCLP Alg. 2, line 6]."""
+    plan = session.recall(AgreedTraining).plan.model
+    network = workplace(plan)
+    write(network, session.recall(Held).model)
+    found: NDArray[np.float32] = pseudo_labels.embed(network, _points(session), plan).numpy()
+    return found
+
+
+def label_once(session: SiteSession, request: LabelOnce) -> Done:
+    """Predict labels for all unlabelled points, and keep them."""
+    plan = session.recall(AgreedTraining).plan.model
+    _check_model(session, request.model)
+    network = workplace(plan)
+    write(network, request.model)
+    found = pseudo_labels.from_network(network, _points(session), _labels(session), plan)
+    session.remember(OnceLabels(found.labels.numpy(), found.weights.numpy()))
+    return Done()
+
+
+def training(watch: Watch) -> Callable[[SiteSession, Train], Message]:
+    """How a site trains. `watch` is told the pseudo-labels, in this process only."""
+
+    def train(session: SiteSession, request: Train) -> Message:
+        plan = session.recall(AgreedTraining).plan
+        if not 0 <= request.stage < len(plan.stages):
+            session.refuse("no such stage", f"below {len(plan.stages)}", str(request.stage))
+        stage, network = plan.stages[request.stage], workplace(plan.model)
+        start = request.model or session.recall(Held).model
+        _check_model(session, start)
+        memory = dict(session.recall(TermMemory).arrays) if session.knows(TermMemory) else {}
+        write(network, start | memory.get(_BUFFERS, {}))
+        targets = _targets(session, network, plan, stage)
+        watch(session.name, targets.labels.numpy(), targets.weights.numpy())
+        work = _work(session, request, plan, network, targets, memory)
+        loss = local.update(work, stage.terms)
+        found = read(network)
+        if plan.buffers == "local":
+            work.memory[_BUFFERS] = {name: found[name] for name in _buffers(network)}
+            found |= {name: start[name] for name in _buffers(network)}
+        if work.memory:
+            session.remember(TermMemory(work.memory))
+        session.forget(Held, OwnLabels)
+        if request.summed:
+            return summand(change(found, start), work.returned, request.weight)
+        return Trained(found, work.returned, loss)
+
+    return train
+
+
+def summand(step: Parameters, returned: dict[str, Parameters], weight: float) -> Summand:
+    """weight · everything, in one row, and the weight itself at its end."""
+    parts = [step, *(returned[name] for name in sorted(returned))]
+    row = np.concatenate([*(flatten(part).astype(np.float64) for part in parts), [1.0]])
+    return Summand(weight * row[None])
+
+
+_BUFFERS = "buffers"
+
+
+def _buffers(network: Network) -> list[str]:
+    return [name for name, held in network.named_buffers() if held.is_floating_point()]
+
+
+def _work(
+    session: SiteSession,
+    request: Train,
+    plan: TrainingPlan,
+    network: Network,
+    targets: Targets,
+    memory: dict[str, Arrays],
+) -> Work:
+    purpose = f"round {request.number} at {session.name}"
+    seed = int(model_randomness(plan.seed, purpose).integers(2**62))
+    return Work(
+        network=network,
+        model=plan.model,
+        plan=plan.local,
+        points=_points(session),
+        targets=targets,
+        labelled=as_tensor(session.site.labelled),
+        batch=request.batch,
+        rate=request.rate,
+        progress=Progress(request.round, plan.stages[request.stage].rounds),
+        generator=generator(seed),
+        shared=dict(request.shared),
+        memory=memory,
+    )
+
+
+def _targets(session: SiteSession, network: Network, plan: TrainingPlan, stage: Stage) -> Targets:
+    """The labels of this round [XCLP Alg. 2, line 7], made by the model as it was sent."""
+    known, points = _labels(session), _points(session)
+    if stage.labels == "network":
+        return pseudo_labels.from_network(network, points, known, plan.model)
+    if stage.labels == "once" and session.knows(OnceLabels):
+        once = session.recall(OnceLabels)
+        return pseudo_labels.from_arrays(once.labels, once.weights, known, scale=False)
+    scale = plan.local.scale_weights
+    if stage.labels == "site" and plan.graph is not None:
+        vectors = pseudo_labels.embed(network, points, plan.model).numpy()
+        labels, sure = propagate_alone(vectors, session.site.labels, plan.graph)
+        return pseudo_labels.from_arrays(labels, sure, known, scale=scale)
+    if stage.labels == "graph" and session.knows(OwnLabels):
+        own = session.recall(OwnLabels)
+        return pseudo_labels.from_arrays(own.labels, own.confidence, known, scale=scale)
+    return pseudo_labels.only_truth(known)
+
+
+def _points(session: SiteSession) -> Tensor:
+    return as_tensor(session.site.points)
+
+
+def _labels(session: SiteSession) -> Tensor:
+    return as_tensor(np.asarray(session.site.labels, dtype=np.int64))
+
+
+def _check_model(session: SiteSession, model: Arrays) -> None:
+    """Refuse a model of another shape."""
+    plan = session.recall(AgreedTraining).plan.model
+    wanted = _shapes(plan)
+    got = {name: held.shape for name, held in model.items()}
+    if got != wanted:
+        wrong = sorted(set(wanted.items()) ^ set(got.items()))
+        session.refuse("a model of another shape", f"that of {plan.name}", str(wrong[:3]))
+
+
+@lru_cache(maxsize=8)
+def _shapes(plan: ModelPlan) -> dict[str, tuple[int, ...]]:
+    return shapes(workplace(plan))

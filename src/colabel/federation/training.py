@@ -1,0 +1,222 @@
+"""Federated training with pseudo-labels: the server's side of [XCLP Alg. 2; FedProp Alg. 2].
+
+step            line   who takes part, and what a loss means
+hello           –      all sites; a lost one is never asked again
+once            –      stages with labels "once": all sites; a lost one has no pseudo-labels
+hold            4      stages with labels "graph": the sites of the round; a lost one sits it out
+(labelling)     6-7    see labelling.py; a site lost there trains without pseudo-labels
+train           8-9    a lost site does not count in the mean; all lost: the model stays
+
+Who learns what: sites: the model, and what goes with it for the terms. Server: each site's model
+and mean loss (in clear), or the sum of the changes only (masked). Pseudo-labels stay at the site.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from msgspec.structs import replace
+
+from colabel.conversation import Ask, Conversation, Message, Release
+from colabel.errors import SitesLost
+from colabel.federation.labelling import label_group
+from colabel.federation.own_training import HoldModel, LabelOnce, Train, Trained
+from colabel.federation.sampling import batch_for, rate_for, sample
+from colabel.federation.training_plan import Stage, TrainingPlan
+from colabel.learning.aggregation import mean, means, moved
+from colabel.learning.parameters import Parameters, unflatten
+from colabel.learning.terms.base import Shared
+from colabel.protocols.keys import Group, hello
+from colabel.protocols.setup import agree
+from colabel.protocols.sums import Sums
+from colabel.wire import pack
+
+Tell = Callable[[Mapping[str, Any]], None]
+Judge = Callable[[Parameters], Mapping[str, float]]
+
+MODEL = Release("the model", "each site", "in clear")
+UPDATES = Release("each site's model after the round, and its mean loss", "server", "in clear")
+
+
+@dataclass(frozen=True)
+class State:
+    """All that the server carries from round to round."""
+
+    model: Parameters
+    kept: Shared = field(default_factory=dict)
+    round: int = 0
+    best: Parameters | None = None
+    best_score: float = -1.0
+
+
+def _nothing(event: Mapping[str, Any]) -> None:
+    """Nobody listens."""
+
+
+def train(
+    names: Sequence[str],
+    plan: TrainingPlan,
+    state: State,
+    *,
+    judge: Judge | None = None,
+    tell: Tell = _nothing,
+    keep: Callable[[State], None] = lambda state: None,
+) -> Conversation[State]:
+    """Train from `state` on; `judge` rates models for the choice of the best one.
+
+    `tell` hears of every round, `keep` gets what is needed to go on after it.
+    """
+    everybody = Group((yield from hello(names, pack(plan), -1)))
+    first = 0
+    for number, stage in enumerate(plan.stages):
+        stop = first + stage.rounds
+        if stage.labels == "once" and first <= state.round < stop:
+            yield from _label_once(everybody, state)
+        while first <= state.round < stop:
+            state, events = yield from _round(everybody, plan, number, state.round - first, state)
+            if judge is not None and (state.round % plan.judge_every == 0 or state.round == stop):
+                state, scores = _judged(state, judge)
+                events |= {"scores": scores}
+            tell({"event": "round", "stage": number, **events})
+            keep(state)
+        first = stop
+    return state
+
+
+def _label_once(everybody: Group, state: State) -> Conversation[None]:
+    request = LabelOnce(state.model)
+    yield Ask("once", dict.fromkeys(everybody.names, request), (MODEL,))
+
+
+def _judged(state: State, judge: Judge) -> tuple[State, dict[str, float]]:
+    scores = dict(judge(state.model))
+    score = scores["accuracy"]
+    if score > state.best_score:
+        state = State(state.model, state.kept, state.round, state.model, score)
+    return state, scores
+
+
+def _round(
+    everybody: Group, plan: TrainingPlan, number: int, turn: int, state: State
+) -> Conversation[tuple[State, dict[str, Any]]]:
+    stage = plan.stages[number]
+    chosen = sample(everybody, plan, stage, state.round)  # line 3
+    n_masks, sums = plan.masks_for(stage), None
+    if n_masks is not None:
+        public = plan.graph is not None and plan.graph.seed is not None
+        group, sums = yield from agree(chosen, pack(plan), n_masks=n_masks, seed_is_public=public)
+        chosen = list(group.names)
+        if stage.labels == "graph" and plan.graph is not None:
+            chosen = yield from _label(group, sums, plan, state)  # lines 4, 6, 7
+    requests = _requests(everybody, plan, number, turn, state, chosen)
+    share = len(chosen) / len(everybody.names)
+    if plan.protection == "masked" and sums is not None:
+        after = yield from _summed(sums, stage, state, requests, share)
+    else:
+        after = yield from _in_clear(stage, state, requests, share)
+    rate = next(iter(requests.values())).rate if requests else 0.0
+    events = {"round": state.round, "sites": chosen, "rate": rate, "came": after.came}
+    if after.loss is not None:
+        events["loss"] = after.loss
+    return State(after.model, after.kept, state.round + 1, state.best, state.best_score), events
+
+
+def _label(group: Group, sums: Sums, plan: TrainingPlan, state: State) -> Conversation[list[str]]:
+    """Pseudo-labels along the graph of the sites of this round [XCLP Alg. 2, line 7]."""
+    held = yield Ask("hold", dict.fromkeys(group.names, HoldModel(state.model)), (MODEL,))
+    there = group.only(tuple(held))
+    if plan.graph is not None:
+        with suppress(SitesLost):  # too few for a graph: they train on their own labels
+            yield from label_group(there, sums, plan.graph)
+    return list(there.names)
+
+
+def _requests(
+    everybody: Group,
+    plan: TrainingPlan,
+    number: int,
+    turn: int,
+    state: State,
+    chosen: Sequence[str],
+) -> dict[str, Train]:
+    """One message for all sites, as far as it is the same for all."""
+    stage, batch = plan.stages[number], batch_for(everybody, plan)
+    plain = Train(
+        model={} if stage.labels == "graph" else state.model,
+        shared={},
+        stage=number,
+        round=turn,
+        number=state.round,
+        batch=batch,
+        rate=rate_for(plan, batch, state.round),
+        summed=plan.protection == "masked",
+    )
+    most = max(size.n_points for size in everybody.sizes.values())
+    requests = {}
+    for name in chosen:
+        own: dict[str, Any] = {}
+        for term in stage.terms:
+            own |= term.send(state.kept, name)
+        weight = 1.0
+        if plan.averaging == "points":
+            weight = everybody.sizes[name].n_points / most
+        same = not own and weight == plain.weight
+        requests[name] = plain if same else replace(plain, shared=own, weight=weight)
+    return requests
+
+
+@dataclass(frozen=True)
+class _After:
+    model: Parameters
+    kept: Shared
+    came: list[str]
+    loss: float | None
+
+
+def _in_clear(
+    stage: Stage, state: State, requests: Mapping[str, Train], share: float
+) -> Conversation[_After]:
+    replies = yield Ask("train", requests, (MODEL, UPDATES))
+    found = {name: cast("Trained", reply) for name, reply in replies.items()}
+    if not found:
+        return _After(state.model, state.kept, [], None)
+    weights = [requests[name].weight for name in found]
+    model = mean([reply.model for reply in found.values()], weights)  # line 10
+    kept, returned = state.kept, {name: reply.returned for name, reply in found.items()}
+    average = means(list(returned.values()), weights)
+    for term in stage.terms:
+        kept = term.keep_mean(kept, average, share) if term.linear else kept
+        kept = kept if term.linear else term.keep_each(kept, returned)
+    loss = float(np.average([reply.loss for reply in found.values()], weights=weights))
+    return _After(model, kept, list(found), loss)
+
+
+def _summed(
+    sums: Sums, stage: Stage, state: State, requests: Mapping[str, Train], share: float
+) -> Conversation[_After]:
+    """The same from sums alone: the server sees no site's model."""
+    messages: dict[str, Message] = dict(requests)
+    try:
+        total = yield from sums.public("train", "change of the model", messages, "updates")
+    except SitesLost:
+        return _After(state.model, state.kept, [], None)
+    row = total[0, :-1] / total[0, -1]
+    shapes = {name: held.shape for name, held in state.model.items()}
+    size = sum(int(np.prod(shape)) for shape in shapes.values())
+    model = moved(state.model, unflatten(row[:size], shapes))
+    kept, average = state.kept, _split(row[size:], stage, shapes)
+    for term in stage.terms:
+        kept = term.keep_mean(kept, average, share)
+    return _After(model, kept, list(requests), None)
+
+
+def _split(row: np.ndarray, stage: Stage, shapes: Mapping[str, tuple[int, ...]]) -> Shared:
+    """What the terms returned, which follows the model in the order of its names."""
+    found: Shared = {}
+    for name in sorted({name for term in stage.terms for name in term.returns}):
+        size = sum(int(np.prod(shape)) for shape in shapes.values())
+        found[name] = unflatten(row[:size], shapes)
+        row = row[size:]
+    return found

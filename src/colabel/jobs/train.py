@@ -1,0 +1,99 @@
+"""The training job in this process: sites in, a model out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colabel.data import Sites
+from colabel.engines.costs import Costs
+from colabel.engines.faults import Fault
+from colabel.engines.local import LocalEngine
+from colabel.federation.training import Judge, State, train
+from colabel.federation.training_plan import TrainingPlan
+from colabel.federation.training_role import training_role
+from colabel.learning.models import make
+from colabel.learning.parameters import Parameters, read
+from colabel.privacy.ledger import Ledger
+
+Events = Callable[[Mapping[str, Any]], None]
+Truth = Mapping[str, NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class TrainOutcome:
+    """The last model and the best one (by the judge, if there is one), and what the run left."""
+
+    state: State
+    history: tuple[Mapping[str, Any], ...]
+    ledger: Ledger
+    costs: Costs
+
+    @property
+    def model(self) -> Parameters:
+        """The last model."""
+        return self.state.model
+
+
+def initial(plan: TrainingPlan) -> State:
+    """Where training begins: a model with random parameters [XCLP Alg. 2, line 1]."""
+    return State(read(make(plan.model, plan.seed)))
+
+
+def train_sites(
+    sites: Sites,
+    plan: TrainingPlan,
+    *,
+    judge: Judge | None = None,
+    truth: Truth | None = None,
+    state: State | None = None,
+    faults: Sequence[Fault] = (),
+    listen: Events = lambda event: None,
+    keep: Callable[[State], None] = lambda state: None,
+) -> TrainOutcome:
+    """Train across sites. `truth` (true labels of all points, by site) is for measuring the
+    pseudo-labels in a simulation; no site and no server sees it.
+    """
+    watcher = _Watcher(sites, truth or {})
+    engine = LocalEngine(sites.sites, training_role(watcher.watch), faults=faults)
+    history: list[Mapping[str, Any]] = []
+
+    def tell(event: Mapping[str, Any]) -> None:
+        full = {**event, **watcher.flush()}
+        history.append(full)
+        listen(full)
+
+    start = initial(plan.validate()) if state is None else state
+    conversation = train(sites.names, plan, start, judge=judge, tell=tell, keep=keep)
+    return TrainOutcome(engine.run(conversation), tuple(history), engine.ledger, engine.costs)
+
+
+class _Watcher:
+    """Counts how many unlabelled points got a pseudo-label, and how many of those are right."""
+
+    def __init__(self, sites: Sites, truth: Truth) -> None:
+        self._known = {site.name: site.labelled for site in sites.sites}
+        self._truth, self._counts = truth, np.zeros(4)
+
+    def watch(self, name: str, labels: NDArray[np.int64], weights: NDArray[np.floating]) -> None:
+        """One site's labels in a round."""
+        if name not in self._truth:
+            return
+        hidden = ~self._known[name]
+        given = hidden & (labels >= 0)
+        right = labels[given] == self._truth[name][given]
+        self._counts += [hidden.sum(), given.sum(), right.sum(), weights[given].sum()]
+
+    def flush(self) -> dict[str, float]:
+        """The figures of a round."""
+        hidden, given, right, weight = self._counts
+        self._counts = np.zeros(4)
+        if not given:
+            return {}
+        return {
+            "pseudo_coverage": given / hidden,
+            "pseudo_accuracy": right / given,
+            "pseudo_weight": weight / given,
+        }

@@ -1,0 +1,11 @@
+"""The terms of which methods are made."""
+
+from colabel.learning.terms.base import Active, Term
+from colabel.learning.terms.cross_entropy import CrossEntropy
+from colabel.learning.terms.mean_teacher import MeanTeacher
+from colabel.learning.terms.proximal import Proximal
+from colabel.learning.terms.scaffold import Scaffold
+
+AnyTerm = CrossEntropy | MeanTeacher | Proximal | Scaffold
+
+__all__ = ["Active", "AnyTerm", "CrossEntropy", "MeanTeacher", "Proximal", "Scaffold", "Term"]

@@ -1,0 +1,65 @@
+"""A term: one part of a loss, and what goes with it.
+
+A method is a list of terms. The settings of a term are a struct, which travels in the plan; for
+every round at a site `start` makes of it something that adds to the loss of each step, may act
+after a step, and may send something back beside the model.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import msgspec
+from torch import Tensor
+
+from colabel.learning.parameters import Parameters
+from colabel.learning.work import Step, Work
+
+Shared = dict[str, Parameters]
+
+
+class Active:
+    """A term at work in one round. Subclasses say what they add."""
+
+    def loss(self, step: Step) -> Tensor | None:
+        """What this term adds to the loss of a step, if anything."""
+        return None
+
+    def after_step(self) -> None:
+        """Called when the parameters have moved."""
+
+    def finish(self) -> None:
+        """Called at the end of the round."""
+
+
+class Term(msgspec.Struct, frozen=True, kw_only=True, tag_field="term", tag=str.lower):
+    """The settings of a term.
+
+    uses_unlabelled: whether a round goes over the unlabelled points for its sake.
+    linear: whether the server needs no more of what sites return than the mean, so that it may
+    be protected as a sum; then `returns` names what they return, each shaped like the model.
+
+    The server keeps what `keep_mean` or `keep_each` give it to keep, and `send`s of that.
+    """
+
+    uses_unlabelled: ClassVar[bool] = False
+    linear: ClassVar[bool] = True
+    returns: ClassVar[tuple[str, ...]] = ()
+
+    def start(self, work: Work) -> Active:
+        """Begin a round at a site."""
+        raise NotImplementedError
+
+    def send(self, kept: Shared, site: str) -> Shared:
+        """What the server sends a site beside the model."""
+        return {}
+
+    def keep_mean(self, kept: Shared, mean: Shared, share: float) -> Shared:
+        """What the server keeps, given the mean of what the sites returned.
+
+        `share`: how many of all sites these were.
+        """
+        return kept
+
+    def keep_each(self, kept: Shared, returned: Mapping[str, Shared]) -> Shared:
+        """The same, given what each site returned; only called if not `linear`."""
+        return kept
