@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from colabel.errors import InputError, Problem
-from colabel.learning.models.network import Network
+from colabel.learning.models.network import Network, enough_threads
 from colabel.learning.plan import OptimiserPlan
 from colabel.learning.terms.base import Term
 from colabel.learning.work import Work, batches
@@ -24,7 +24,8 @@ def update(work: Work, terms: Sequence[Term]) -> float:
     active = [term.start(work) for term in terms]
     mover = optimiser(network, work.plan.optimiser, work.rate)
     losses: list[Tensor] = []
-    with torch.random.fork_rng(devices=[]):  # dropout draws from the global generator
+    # dropout draws from the global generator
+    with torch.random.fork_rng(devices=[]), enough_threads(network):
         torch.manual_seed(int(torch.randint(2**62, (), generator=work.generator)))
         for step in batches(work, use_unlabelled=use_unlabelled):
             parts = [part.loss(step) for part in active]
