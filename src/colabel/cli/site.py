@@ -67,6 +67,7 @@ def _shown(screen: Screen, name: str, path: Path, public: str, what: str) -> Ans
 
     screen.say(f"{what} {path}.")
     screen.say("For roster.toml, under [sites]:")
-    # JSON strings are TOML strings
-    screen.say(f"{json.dumps(name)} = {json.dumps(public)}")
+    # JSON strings are TOML strings, but for pairs of surrogates and DEL
+    quoted = json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
+    screen.say(f"{quoted} = {json.dumps(public)}")
     return Answer({"site": name, "key": str(path), "public": public})

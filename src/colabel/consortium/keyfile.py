@@ -40,9 +40,10 @@ def read_key(path: Path) -> Identity:
         fix = f"Run chmod 600 {path}, and think about who has read it."
         raise InputError(Problem(f"others may read the secret key {path}", fix))
     try:
-        text = path.read_text("ascii").strip()
-        raw = base64.b64decode(text.removeprefix(_HEADER.strip()).strip(), validate=True)
-        return Identity(raw)
+        before, header, line = path.read_text("ascii").partition(_HEADER)
+        if before or not header:
+            raise ValueError("no header")
+        return Identity(base64.b64decode(line.strip(), validate=True))
     except (ValueError, binascii.Error, UnicodeDecodeError):
         fix = "Restore it from a backup, or make a new one with: colabel site init NAME."
         raise InputError(Problem(f"{path} is not a key file, or was cut", fix)) from None

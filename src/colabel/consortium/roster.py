@@ -6,6 +6,7 @@ hospital-b = "ed25519:…"
 """
 
 import hashlib
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ def _parse(sites: dict[str, Any]) -> tuple[dict[str, PublicIdentity], list[Probl
 
 def fingerprint(roster: Roster) -> str:
     """A short number to compare by telephone: the same for the same sites and keys."""
-    text = "\n".join(f"{name} {roster[name]}" for name in sorted(roster))
+    # JSON, so that no name can be mistaken for the end of a line
+    text = json.dumps([(name, str(roster[name])) for name in sorted(roster)])
     digits = hashlib.sha256(b"colabel roster\0" + text.encode()).hexdigest()[:32]
     return " ".join(digits[i : i + 4] for i in range(0, 32, 4))
