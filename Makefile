@@ -29,6 +29,7 @@ bench: $(ALL)
 	$(BIN)/python -m bench.fashion_mnist
 	$(BIN)/python -m bench.ham10000
 	$(BIN)/python -m bench.writers
+	$(BIN)/python -m bench.lwe_security
 
 docs: $(ALL)
 	$(BIN)/sphinx-build -W -q -b doctest docs docs/_build/doctest
