@@ -3,12 +3,23 @@
 from collections.abc import Mapping
 
 from colabel.errors import InputError, Problem, did_you_mean
+from colabel.learning.models.cnn13 import cnn13, cnn13_unit
+from colabel.learning.models.cotraining import fedct_cifar, fedct_mlp, fedct_svhn, fedct_xray
 from colabel.learning.models.network import Maker, ModelPlan, Network, seeded
+from colabel.learning.models.resnet import resnet9, resnet18
 from colabel.learning.models.small import linear_mlp, mlp_head, small_cnn
 
 MODELS: Mapping[str, Maker] = {
+    "cnn13": cnn13,
+    "cnn13_unit": cnn13_unit,
+    "fedct_cifar": fedct_cifar,
+    "fedct_mlp": fedct_mlp,
+    "fedct_svhn": fedct_svhn,
+    "fedct_xray": fedct_xray,
     "linear_mlp": linear_mlp,
     "mlp_head": mlp_head,
+    "resnet18": resnet18,
+    "resnet9": resnet9,
     "small_cnn": small_cnn,
 }
 
