@@ -65,21 +65,21 @@ def no_w(uniform):
     return lambda seed, purpose, *shape: uniform(seed, purpose, *shape) * np.uint16(purpose != "W")
 
 
-def no_pair_mask(site, peer, n_left, n_right):
+def no_pair_mask(site, peer, shown, n_left, n_right):
     return np.zeros((n_left, n_right), np.uint16)
 
 
-def one_pair_mask(site, peer, n_left, n_right):
+def one_pair_mask(site, peer, shown, n_left, n_right):
     raw = stream(bytes(32), "always", 2 * n_left * n_right)
     return np.frombuffer(raw, "<u2").reshape(n_left, n_right)
 
 
-def no_mask(site, n_bits):
-    return np.zeros(-(-n_bits // 8), np.uint8)
+def no_mask(site, n_bytes):
+    return np.zeros(n_bytes, np.uint8)
 
 
 def short_mask(mask):
-    return lambda site, n_bits: np.resize(mask(site, 8), -(-n_bits // 8))
+    return lambda site, n_bytes: np.resize(mask(site, 1), n_bytes)
 
 
 def constant_mask(site, purpose, n_bytes):

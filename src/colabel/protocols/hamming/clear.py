@@ -8,13 +8,14 @@ A site lost in this step is as if it had never taken part [XCLP §3.3, Robustnes
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
 from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
 from colabel.graph.distances import CodeDistances, Distances
 from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
+from colabel.protocols.hamming.replies import expect
 from colabel.protocols.hamming.sketch import check
 from colabel.protocols.keys import Group
 from colabel.wire import blank_array, weigh
@@ -53,7 +54,7 @@ class ClearHamming(SecureHamming):
         """Collect all codes and compare them when asked."""
         replies = yield Ask("codes", dict.fromkeys(group.names, ShareCodes()), (CODES,))
         stayed = group.only(tuple(replies))
-        codes = {name: cast("Codes", replies[name]).codes for name in stayed.names}
+        codes = {name: reply.codes for name, reply in expect(replies, "codes", Codes).items()}
         for name, held in codes.items():
             check(name, held, stayed.sizes[name].n_points, n_bits)
         return stayed, CodeDistances.between(codes, n_bits, newcomers)

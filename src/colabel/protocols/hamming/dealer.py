@@ -22,7 +22,7 @@ A site lost in any step is as if it had never taken part [XCLP §3.3, Robustness
 """
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import msgspec
 import numpy as np
@@ -49,9 +49,16 @@ from colabel.protocols.hamming.pairs import (
     own_distances,
     rights,
 )
+from colabel.protocols.hamming.replies import (
+    block,
+    check_own,
+    distances_between,
+    expect,
+    shape_of,
+)
 from colabel.protocols.keys import Group
 from colabel.randomness import secret
-from colabel.wire import blank, blank_array, weigh
+from colabel.wire import blank, blank_array, digest, weigh
 
 _SECONDS = 7e-11  # of one multiplication, on two cores
 Floats = NDArray[np.float64]
@@ -116,6 +123,8 @@ def product(left: NDArray[np.number], right: NDArray[np.number]) -> Matrix:
 
 def exchange(site: SiteSide, request: Exchange) -> Masked:
     """Show the codes, masked."""
+    if len(request.seed) != SEED_BYTES:
+        site.refuse("malformed seed", f"{SEED_BYTES} bytes", f"{len(request.seed)} bytes")
     site.remember(Dealt(request.seed, request.n_bits))
     bits = bits_of(site, request.n_bits).astype(np.uint16)
     as_left = (1 - 2 * bits) - uniform(request.seed, "M", *_shape(bits))
@@ -135,18 +144,19 @@ def compare(site: SiteSide, request: Compare) -> Compared:
     weight = bits.sum(axis=1, dtype=np.uint16)[:, None]
     n_points, n_bits = bits.shape
     own = uniform(dealt.seed, "N", n_points, n_bits)
+    own_shown = bits.astype(np.uint16) - own
     as_left, as_right = {}, {}
     for peer, sealed in request.rights.items():
         shown = _open(site, peer, "dealer right", sealed, n_bits)
         dealt_part = _seed(site, request.seeds.get(peer, b""), n_points, len(shown))
-        mask = _pair_mask(site, peer, n_points, len(shown))
+        mask = _pair_mask(site, peer, shown, n_points, len(shown))
         as_left[peer] = product(signs, shown) + dealt_part + mask + weight
     for peer, sealed in request.lefts.items():
         shown = _open(site, peer, "dealer left", sealed, n_bits)
         rest = request.corrections.get(peer, np.empty((0, 0), np.uint16))
         if rest.shape != (len(shown), n_points) or rest.dtype != np.uint16:
             site.refuse("malformed correction", f"{len(shown)} × {n_points}", str(rest.shape))
-        mask = _pair_mask(site, peer, len(shown), n_points)
+        mask = _pair_mask(site, peer, own_shown, len(shown), n_points)
         as_right[peer] = product(shown, own) + rest - mask
     return Compared(as_left, as_right)
 
@@ -164,8 +174,11 @@ def _seed(site: SiteSide, seed: bytes, n_rows: int, n_columns: int) -> Matrix:
     return uniform(seed, "W", n_rows, n_columns)
 
 
-def _pair_mask(site: SiteSide, peer: str, n_left: int, n_right: int) -> Matrix:
-    raw = pair_stream(site, peer, "dealer mask", 2 * n_left * n_right)
+def _pair_mask(site: SiteSide, peer: str, shown: Matrix, n_left: int, n_right: int) -> Matrix:
+    # fresh for everything that right shows: under one mask, codes shown twice would tell the
+    # server, who knows each N, the products of left's codes with their difference
+    purpose = f"dealer mask/{digest(shown.tobytes())}"
+    raw = pair_stream(site, peer, purpose, 2 * n_left * n_right)
     return np.frombuffer(raw, dtype="<u2").reshape(n_left, n_right)
 
 
@@ -175,6 +188,14 @@ def _shape(bits: NDArray[np.generic]) -> tuple[int, int]:
 
 
 MASKED = Release("its codes, masked by what the server dealt", "sites", "encrypted")
+
+
+def add(group: Group, parts: Mapping[str, Compared], pair: Pair, n_bits: int) -> Matrix:
+    """H = X + Y (mod 2^16)."""
+    (left, right), shape, step = pair, shape_of(group, pair), "dealer.compare"
+    X = block(parts[left].as_left, left, right, shape, step)
+    Y = block(parts[right].as_right, right, left, shape, step)
+    return distances_between(pair, X + Y, n_bits, step)
 
 
 class DealerHamming(SecureHamming):
@@ -202,16 +223,14 @@ class DealerHamming(SecureHamming):
         }
         releases = (MASKED,) if newcomers else (OWN, MASKED)
         replies = yield Ask("dealer.exchange", asked, releases)
-        shown = {name: cast("Masked", reply) for name, reply in replies.items()}
+        shown = expect(replies, "dealer.exchange", Masked)
         pairs = between(wanted, shown)
         requests = self._deal(group, pairs, n_bits, seeds, shown)
         found = (yield Ask("dealer.compare", requests, (distances_of(pairs),))) if requests else {}
-        parts = {name: cast("Compared", reply) for name, reply in found.items()}
-        blocks: dict[Pair, Matrix] = {
-            pair: parts[pair.left].as_left[pair.right] + parts[pair.right].as_right[pair.left]
-            for pair in between(pairs, parts)
-        }
+        parts = expect(found, "dealer.compare", Compared)
+        blocks = {pair: add(group, parts, pair, n_bits) for pair in between(pairs, parts)}
         own = {name: shown[name].own for name in shown if name in parts or name not in requests}
+        check_own(group, own, not newcomers, n_bits, "dealer.exchange")
         return collect(group, n_bits, newcomers, blocks, own)
 
     def _deal(

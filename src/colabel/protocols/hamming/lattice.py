@@ -53,6 +53,14 @@ from colabel.protocols.hamming.pairs import (
     own_distances,
     rights,
 )
+from colabel.protocols.hamming.replies import (
+    block,
+    check_own,
+    distances_between,
+    expect,
+    refuse,
+    shape_of,
+)
 from colabel.protocols.keys import Group
 from colabel.randomness import secret
 from colabel.wire import blank, blank_array, digest, weigh
@@ -196,19 +204,20 @@ class LatticeHamming(SecureHamming):
             for name in group.names
         }
         replies = yield Ask("lattice.encrypt", asked, (OWN, SEALED) if not newcomers else (SEALED,))
-        codes = {name: cast("Encrypted", reply) for name, reply in replies.items()}
+        codes = expect(replies, "lattice.encrypt", Encrypted)
         pairs = between(wanted, codes)
         products = yield from self._multiply(pairs, codes)
         answered = [name for name in codes if name in products or not lefts(pairs, name)]
         pairs = tuple(pair for pair in pairs if pair.right in products)
         totals = yield from self._decrypt(pairs, codes, products)
         blocks = {
-            pair: unmask(totals[pair.left], products[pair.right].seed, pair, n_bits)
+            pair: unmask(group, totals[pair.left], products[pair.right].seed, pair, n_bits)
             for pair in pairs
-            if pair.left in totals and pair.right in totals[pair.left].totals
+            if pair.left in totals
         }
         there = [name for name in codes if name in totals or not rights(pairs, name)]
         own = {name: codes[name].own for name in there if name in answered}
+        check_own(group, own, not newcomers, n_bits, "lattice.encrypt")
         return collect(group, n_bits, newcomers, blocks, own)
 
     def _multiply(
@@ -220,7 +229,12 @@ class LatticeHamming(SecureHamming):
             if lefts(pairs, right)
         }
         replies = (yield Ask("lattice.multiply", asked, (ADDED, MASKS))) if asked else {}
-        return {name: cast("Multiplied", reply) for name, reply in replies.items()}
+        products = expect(replies, "lattice.multiply", Multiplied)
+        for name, reply in products.items():
+            if len(reply.seed) != SEED_BYTES or set(reply.products) != set(lefts(pairs, name)):
+                got = f"{len(reply.seed)} bytes, products for {', '.join(reply.products)}"
+                refuse(name, "lattice.multiply", "a seed, and a product for each left peer", got)
+        return products
 
     def _decrypt(
         self,
@@ -237,7 +251,7 @@ class LatticeHamming(SecureHamming):
             if rights(pairs, left)
         }
         replies = (yield Ask("lattice.decrypt", asked, (distances_of(pairs),))) if asked else {}
-        return {name: cast("Decrypted", reply) for name, reply in replies.items()}
+        return expect(replies, "lattice.decrypt", Decrypted)
 
     def cost(self, group: Group, n_bits: int) -> Cost:
         """Exact bytes; seconds from the number of multiplications."""
@@ -303,9 +317,10 @@ class LatticeHamming(SecureHamming):
         )
 
 
-def unmask(decrypted: Decrypted, seed: bytes, pair: Pair, n_bits: int) -> Matrix:
+def unmask(group: Group, decrypted: Decrypted, seed: bytes, pair: Pair, n_bits: int) -> Matrix:
     """H = T − R (mod t)."""
-    total = decrypted.totals[pair.right]
-    n_left, n_right = total.shape
-    mask = draw(seed, pair.left, n_left, n_right, n_bits)
-    return cast("Matrix", (total - mask) & np.uint16(modulus(n_bits) - 1))
+    step, shape = "lattice.decrypt", shape_of(group, pair)
+    total = block(decrypted.totals, pair.left, pair.right, shape, step)
+    mask = draw(seed, pair.left, *shape, n_bits)
+    found = cast("Matrix", (total - mask) & np.uint16(modulus(n_bits) - 1))
+    return distances_between(pair, found, n_bits, step)

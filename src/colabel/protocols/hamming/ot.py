@@ -31,7 +31,7 @@ A site lost in any step is as if it had never taken part [XCLP §3.3, Robustness
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, NamedTuple, NoReturn, TypeVar
+from typing import ClassVar, NamedTuple
 
 import msgspec
 import numpy as np
@@ -39,7 +39,6 @@ import numpy as np
 from colabel.conversation import Ask, Conversation, Message, Release, Replies, SiteSide
 from colabel.crypto.base_ot import POINT_BYTES
 from colabel.crypto.ot_extension import KAPPA
-from colabel.errors import RemoteProtocolError
 from colabel.graph.distances import Distances
 from colabel.protocols import channels
 from colabel.protocols.hamming import ot_halves, pairs
@@ -47,6 +46,13 @@ from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
 from colabel.protocols.hamming.ot_halves import Half, OtChoices, OtOffer, Turn
 from colabel.protocols.hamming.ot_values import Schedule
 from colabel.protocols.hamming.pairs import Matrix, Pair
+from colabel.protocols.hamming.replies import (
+    check_own,
+    distances_between,
+    expect,
+    matrix,
+    shape_of,
+)
 from colabel.protocols.keys import Group
 from colabel.wire import pack, weigh
 
@@ -200,8 +206,6 @@ def _step(site: SiteSide, number: int, parcels: Mapping[str, bytes]) -> _After:
 
 # --- the server's side
 
-Reply = TypeVar("Reply", bound=Message)
-
 
 class OtHamming(SecureHamming):
     """The server's side; `chunk_bytes` bounds a parcel."""
@@ -228,9 +232,10 @@ class OtHamming(SecureHamming):
                 break
             releases = (pairs.distances_of(wanted), *(() if newcomers else (pairs.OWN,)))
             replies = yield self._next(number, last, held, releases)
-        sums = {name: _expect(name, last, reply, OtSums) for name, reply in replies.items()}
-        blocks = dict(_blocks(group, n_bits, wanted, sums, last))
-        own = {name: _own(group, name, sums[name], last, not newcomers) for name in sums}
+        sums = expect(replies, f"ot.{last}", OtSums)
+        blocks = dict(_blocks(group, n_bits, wanted, sums, f"ot.{last}"))
+        own = {name: reply.own for name, reply in sums.items()}
+        check_own(group, own, not newcomers, n_bits, f"ot.{last}")
         return pairs.collect(group, n_bits, newcomers, blocks, own)
 
     def _next(
@@ -304,9 +309,8 @@ class OtHamming(SecureHamming):
 
 def _relay(replies: Replies, number: int) -> dict[str, dict[str, bytes]]:
     """For each site that is still there, the parcels that the others made for it."""
-    made = {
-        name: _expect(name, number - 1, reply, OtParcels).parcels for name, reply in replies.items()
-    }
+    found = expect(replies, f"ot.{number - 1}", OtParcels)
+    made = {name: reply.parcels for name, reply in found.items()}
     return {
         name: {sender: parcels[name] for sender, parcels in made.items() if name in parcels}
         for name in made
@@ -314,7 +318,7 @@ def _relay(replies: Replies, number: int) -> dict[str, dict[str, bytes]]:
 
 
 def _blocks(
-    group: Group, n_bits: int, wanted: Sequence[Pair], sums: Mapping[str, OtSums], number: int
+    group: Group, n_bits: int, wanted: Sequence[Pair], sums: Mapping[str, OtSums], step: str
 ) -> Iterator[tuple[Pair, Matrix]]:
     """H = T − R for each pair of which both sums came [XCLP §3.2, OT step 4]."""
     mask = np.uint16(pairs.modulus(n_bits) - 1)
@@ -322,34 +326,10 @@ def _blocks(
         R, T = sums[pair.left].lefts.get(pair.right), sums[pair.right].rights.get(pair.left)
         if R is None or T is None:
             continue
-        n_left, n_right = (group.sizes[name].n_points for name in pair)
-        _check(pair.left, number, R, (n_right, n_left))
-        _check(pair.right, number, T, (n_right, n_left))
-        yield pair, ((T - R) & mask).T
-
-
-def _own(group: Group, name: str, sums: OtSums, number: int, asked: bool) -> Matrix:
-    n_own = pairs.n_own(group.sizes[name].n_points) if asked else 0
-    _check(name, number, sums.own, (n_own,))
-    return sums.own
-
-
-def _check(name: str, number: int, matrix: Matrix, shape: tuple[int, ...]) -> None:
-    if matrix.shape != shape or matrix.dtype != np.uint16:
-        got = f"{matrix.shape} of type {matrix.dtype}"
-        _refuse(name, number, f"numbers of 16 bits, shape {shape}", got)
-
-
-def _expect(name: str, number: int, reply: Message, kind: type[Reply]) -> Reply:
-    if not isinstance(reply, kind):
-        _refuse(name, number, kind.__name__, type(reply).__name__)
-    return reply
-
-
-def _refuse(name: str, number: int, expected: str, got: str) -> NoReturn:
-    raise RemoteProtocolError(
-        "not an answer", site=name, step=f"ot.{number}", expected=expected, got=got
-    )
+        n_left, n_right = shape_of(group, pair)
+        matrix(R, (n_right, n_left), pair.left, step)
+        matrix(T, (n_right, n_left), pair.right, step)
+        yield pair, distances_between(pair, ((T - R) & mask).T, n_bits, step)
 
 
 # --- bytes

@@ -22,7 +22,7 @@ its peers at a time, and the server all of them.
 import time
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
-from typing import ClassVar, NoReturn, cast
+from typing import ClassVar
 
 import msgspec
 import numpy as np
@@ -31,19 +31,18 @@ from numpy.typing import NDArray
 from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
 from colabel.crypto import paillier
 from colabel.crypto.big_integers import below, from_bytes, powers, subset_steps, to_bytes
-from colabel.errors import RemoteProtocolError
 from colabel.graph.distances import Distances
 from colabel.machine import n_threads
 from colabel.protocols.channels import OVERHEAD, seal, seal_for_all, unseal, unseal_for_all
 from colabel.protocols.hamming import pairs
 from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
 from colabel.protocols.hamming.pairs import Pair
+from colabel.protocols.hamming.replies import check_own, expect, refuse
 from colabel.protocols.hamming.slots import batches, join, signs, slot_bits, slots, split
 from colabel.protocols.keys import Group
 from colabel.wire import pack, weigh
 
 _CODES, _SUMS = "paillier codes", "paillier sums"
-MOST_BITS = 65_535  # distances are 16-bit numbers
 _NOTHING = np.empty(0, dtype=np.uint16)
 _BY_OWNER = 0.28  # seconds of an encryption or decryption by the key's owner, as a share of others'
 
@@ -127,10 +126,7 @@ class PaillierKey(msgspec.Struct, frozen=True):
 
 
 def _bits(site: SiteSide, n_bits: int) -> Bits:
-    codes = site.codes()
-    if not 1 <= n_bits <= MOST_BITS or -(-n_bits // 8) != codes.shape[1]:
-        site.refuse("codes of another length", f"{8 * codes.shape[1]} bits or less", str(n_bits))
-    return np.unpackbits(codes, axis=1, count=n_bits).astype(bool)
+    return pairs.bits_of(site, n_bits).astype(bool)
 
 
 def encrypt_codes(
@@ -252,7 +248,7 @@ class PaillierHamming(SecureHamming):
         wanted = pairs.orient(group, newcomers)
         encrypt = {pair.left: PaillierEncrypt(self.key_bits, n_bits) for pair in wanted}
         replies = (yield Ask("paillier.codes", encrypt, (KEYS, CODES))) if encrypt else {}
-        codes = {name: cast("PaillierCodes", reply) for name, reply in replies.items()}
+        codes = expect(replies, "paillier.codes", PaillierCodes)
         there = [name for name in group.names if name in codes or name not in encrypt]
 
         add = {
@@ -261,7 +257,7 @@ class PaillierHamming(SecureHamming):
             if (lefts := pairs.lefts(pairs.between(wanted, there), name))
         }
         replies = (yield Ask("paillier.sums", add, (SUMS, MASKS))) if add else {}
-        sums = {name: cast("PaillierSums", reply) for name, reply in replies.items()}
+        sums = expect(replies, "paillier.sums", PaillierSums)
         there = [name for name in there if name in sums or name not in add]
 
         wanted, own = pairs.between(wanted, there), not newcomers
@@ -272,14 +268,15 @@ class PaillierHamming(SecureHamming):
         }
         releases = (pairs.distances_of(wanted), *((pairs.OWN,) if own else ()))
         replies = (yield Ask("paillier.totals", decrypt, releases)) if decrypt else {}
-        totals = {name: cast("PaillierTotals", reply) for name, reply in replies.items()}
+        totals = expect(replies, "paillier.totals", PaillierTotals)
         blocks = {
             pair: _block(group, pair, n_bits, codes[pair.left], sums[pair.right], totals[pair.left])
             for pair in wanted
             if pair.left in totals
         }
         there = [name for name in there if name in totals or name not in decrypt]
-        squares = {name: _own(group, name, totals[name]) if own else _NOTHING for name in there}
+        squares = {name: totals[name].own if name in totals else _NOTHING for name in there}
+        check_own(group, squares, own, n_bits, "paillier.totals")
         return pairs.collect(group, n_bits, newcomers, blocks, squares)
 
     def cost(self, group: Group, n_bits: int) -> Cost:
@@ -295,16 +292,8 @@ class PaillierHamming(SecureHamming):
 
 def _sums_for(left: str, right: str, reply: PaillierSums) -> bytes:
     if left not in reply.sums:
-        _refuse(right, "paillier.sums", f"sums for site {left}", "none")
+        refuse(right, "paillier.sums", f"sums for site {left}", "none")
     return reply.sums[left]
-
-
-def _own(group: Group, name: str, totals: PaillierTotals) -> NDArray[np.uint16]:
-    shape = (pairs.n_own(group.sizes[name].n_points),)
-    if totals.own.shape != shape or totals.own.dtype != np.uint16:
-        got = f"{totals.own.shape} of type {totals.own.dtype}"
-        _refuse(name, "paillier.totals", f"own distances of shape {shape}", got)
-    return totals.own
 
 
 def _block(
@@ -319,14 +308,14 @@ def _block(
     key, size = int.from_bytes(codes.modulus, "big"), len(codes.modulus)
     at_once = slots(key.bit_length(), n_bits)
     if at_once < 1:
-        _refuse(pair.left, "paillier.codes", "a long key", f"{key.bit_length()} bits")
+        refuse(pair.left, "paillier.codes", "a long key", f"{key.bit_length()} bits")
     n_left, n_right = (group.sizes[name].n_points for name in pair)
     n_bytes = -(-n_left // at_once) * n_right * size
     masked, masks = totals.totals.get(pair.right, b""), sums.masks.get(pair.left, b"")
     if len(masked) != n_bytes:
-        _refuse(pair.left, "paillier.totals", f"{n_bytes} bytes", f"{len(masked)} bytes")
+        refuse(pair.left, "paillier.totals", f"{n_bytes} bytes", f"{len(masked)} bytes")
     if len(masks) != n_bytes:
-        _refuse(pair.right, "paillier.sums", f"{n_bytes} bytes", f"{len(masks)} bytes")
+        refuse(pair.right, "paillier.sums", f"{n_bytes} bytes", f"{len(masks)} bytes")
     block = np.empty((n_left, n_right), dtype=np.uint16)
     values = zip(from_bytes(masked, size), from_bytes(masks, size), strict=True)
     for place, (total, mask) in enumerate(values):
@@ -341,14 +330,8 @@ def _distances(pair: Pair, number: int, count: int, n_bits: int) -> NDArray[np.u
     found = None if number >> (count * width) else split(number, count, width)
     if found is None or found.max() > n_bits:
         expected = f"distances up to {n_bits}"
-        _refuse(f"{pair.left} or {pair.right}", "paillier.totals", expected, "larger numbers")
+        refuse(f"{pair.left} or {pair.right}", "paillier.totals", expected, "larger numbers")
     return found
-
-
-def _refuse(site: str, step: str, expected: str, got: str) -> NoReturn:
-    raise RemoteProtocolError(
-        "not what the protocol sends", site=site, step=step, expected=expected, got=got
-    )
 
 
 # --- cost

@@ -17,6 +17,7 @@ from colabel.graph.distances import Distances, StoredDistances, hamming
 from colabel.protocols.keys import Group
 
 Matrix = NDArray[np.uint16]
+MOST_BITS = 65_535  # distances are 16-bit numbers
 
 
 OWN = Release("the distances of its own points", "server", "in clear")
@@ -86,7 +87,15 @@ def modulus(n_bits: int) -> int:
 
 def bits_of(site: SiteSide, n_bits: int) -> NDArray[np.uint8]:
     """The site's codes, one byte per bit."""
+    check_length(site, n_bits)
     return np.unpackbits(site.codes(), axis=1, count=n_bits)
+
+
+def check_length(site: SiteSide, n_bits: int) -> None:
+    """Refuse codes of another length than the site's."""
+    n_bytes = site.codes().shape[1]
+    if not 1 <= n_bits <= MOST_BITS or -(-n_bits // 8) != n_bytes:
+        site.refuse("codes of another length", f"{8 * n_bytes} bits or a few less", str(n_bits))
 
 
 def own_distances(site: SiteSide) -> Matrix:

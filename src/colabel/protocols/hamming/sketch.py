@@ -15,7 +15,7 @@ A site lost in this step is as if it had never taken part [XCLP §3.3, Robustnes
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from colabel.errors import RemoteProtocolError
 from colabel.graph.distances import CodeDistances, Distances
 from colabel.protocols.channels import group_stream
 from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
+from colabel.protocols.hamming.pairs import check_length
+from colabel.protocols.hamming.replies import expect
 from colabel.protocols.keys import Group
 from colabel.wire import blank_array, weigh
 
@@ -47,13 +49,16 @@ SKETCH = Release("the angles of all pairs of points, as masked codes", "server",
 
 def send_sketch(site: SiteSide, request: SendSketch) -> Sketch:
     """The site's side."""
-    return Sketch(site.codes() ^ mask(site, request.n_bits))
+    check_length(site, request.n_bits)
+    codes = site.codes()
+    return Sketch(codes ^ mask(site, codes.shape[1]))
 
 
-def mask(site: SiteSide, n_bits: int) -> np.ndarray:
-    """The bits that all sites flip; those that only pad the last byte stay."""
-    raw = group_stream(site, "sketch", n_bits)
-    return np.packbits(np.frombuffer(raw, dtype=np.uint8) & 1)
+def mask(site: SiteSide, n_bytes: int) -> np.ndarray:
+    """The bits that all sites flip, those included that only pad the last byte: were they left
+    out, a server that asks for shorter codes would get some bits as they are.
+    """
+    return np.frombuffer(group_stream(site, "sketch", n_bytes), dtype=np.uint8)
 
 
 class SketchHamming(SecureHamming):
@@ -70,7 +75,7 @@ class SketchHamming(SecureHamming):
         asked = dict.fromkeys(group.names, SendSketch(n_bits))
         replies = yield Ask("sketch.send", asked, (SKETCH,))
         stayed = group.only(tuple(replies))
-        codes = {name: cast("Sketch", replies[name]).codes for name in stayed.names}
+        codes = {n: reply.codes for n, reply in expect(replies, "sketch.send", Sketch).items()}
         for name, held in codes.items():
             check(name, held, stayed.sizes[name].n_points, n_bits)
         return stayed, CodeDistances.between(codes, n_bits, newcomers)
