@@ -185,10 +185,12 @@ def _in_clear(
     weights = [requests[name].weight for name in found]
     model = mean([reply.model for reply in found.values()], weights)  # line 10
     kept, returned = state.kept, {name: reply.returned for name, reply in found.items()}
-    average = means(list(returned.values()), weights)
     for term in stage.terms:
-        kept = term.keep_mean(kept, average, share) if term.linear else kept
-        kept = kept if term.linear else term.keep_each(kept, returned)
+        if term.linear:
+            own = [{what: held[what] for what in term.returns} for held in returned.values()]
+            kept = term.keep_mean(kept, means(own, weights), share)
+        else:
+            kept = term.keep_each(kept, returned)
     loss = float(np.average([reply.loss for reply in found.values()], weights=weights))
     return _After(model, kept, list(found), loss)
 

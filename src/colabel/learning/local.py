@@ -22,7 +22,8 @@ def update(work: Work, terms: Sequence[Term]) -> float:
     pseudo = bool((work.targets.labels[~work.labelled] >= 0).any())
     use_unlabelled = pseudo or any(term.uses_unlabelled for term in terms)
     active = [term.start(work) for term in terms]
-    mover = optimiser(network, work.plan.optimiser, work.rate)
+    others = [held for part in active for held in part.moving()]
+    mover = optimiser(network, work.plan.optimiser, work.rate, others)
     losses: list[Tensor] = []
     # dropout draws from the global generator
     with torch.random.fork_rng(devices=[]), enough_threads(network):
@@ -43,9 +44,11 @@ def update(work: Work, terms: Sequence[Term]) -> float:
     return float(torch.stack(losses).mean()) if losses else 0.0
 
 
-def optimiser(network: Network, plan: OptimiserPlan, rate: float) -> torch.optim.Optimizer:
+def optimiser(
+    network: Network, plan: OptimiserPlan, rate: float, others: Sequence[Tensor] = ()
+) -> torch.optim.Optimizer:
     """A fresh one for every round: its state does not travel."""
-    moving = [held for held in network.parameters() if held.requires_grad]
+    moving = [*(held for held in network.parameters() if held.requires_grad), *others]
     decay = plan.weight_decay
     if plan.name == "sgd":
         return torch.optim.SGD(moving, rate, momentum=plan.momentum, weight_decay=decay)

@@ -2,10 +2,20 @@
 
 from colabel.learning.terms.base import Active, Term
 from colabel.learning.terms.cross_entropy import CrossEntropy
+from colabel.learning.terms.fedmatch import FedMatch
 from colabel.learning.terms.mean_teacher import MeanTeacher
 from colabel.learning.terms.proximal import Proximal
 from colabel.learning.terms.scaffold import Scaffold
 
-AnyTerm = CrossEntropy | MeanTeacher | Proximal | Scaffold
+AnyTerm = CrossEntropy | FedMatch | MeanTeacher | Proximal | Scaffold
 
-__all__ = ["Active", "AnyTerm", "CrossEntropy", "MeanTeacher", "Proximal", "Scaffold", "Term"]
+__all__ = [
+    "Active",
+    "AnyTerm",
+    "CrossEntropy",
+    "FedMatch",
+    "MeanTeacher",
+    "Proximal",
+    "Scaffold",
+    "Term",
+]

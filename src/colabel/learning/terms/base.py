@@ -24,6 +24,10 @@ class Active:
         """What this term adds to the loss of a step, if anything."""
         return None
 
+    def moving(self) -> list[Tensor]:
+        """Tensors beside the network's parameters that the optimiser is to move."""
+        return []
+
     def after_step(self) -> None:
         """Called when the parameters have moved."""
 
