@@ -150,8 +150,9 @@ def test_a_run_uses_helpers():
     sites, truth = make_federation()
 
     def run(helpers):
-        term = FedMatch(helpers=helpers, interval=1, confidence=0.0, between=1.0, agreement=1.0)
-        stage = Stage(rounds=3, terms=(term,))
+        # a strong pull to σ would make all ψ the same
+        strong = {"confidence": 0.0, "between": 1.0, "agreement": 1.0, "l2": 0.01}
+        stage = Stage(rounds=3, terms=(FedMatch(helpers=helpers, interval=1, **strong),))
         return flatten(train_sites(sites, plan(stages=(stage,)), truth=truth).model)
 
     assert np.abs(run(2) - run(0)).max() > 1e-5
