@@ -93,6 +93,18 @@ def open_envelope(data: bytes, *, site: str, step: str) -> tuple[Envelope, Messa
     return envelope, read_message(envelope.kind, envelope.body, refuse)
 
 
+def open_reply(data: bytes, session: str, number: int, *, site: str, step: str) -> Message:
+    """A site's reply to what was asked; one of another session, step or sender is refused."""
+    envelope, message = open_envelope(data, site=site, step=step)
+    expected = (session, number, site)
+    got = (envelope.session, envelope.step, envelope.sender)
+    if got != expected:
+        raise RemoteProtocolError(
+            "a reply from elsewhere", site=site, step=step, expected=repr(expected), got=repr(got)
+        )
+    return message
+
+
 def read_message(kind: str, body: bytes, refuse: Refuse) -> Message:
     """A message of this kind; an unknown kind or a malformed body is refused."""
     known = Message.kinds.get(kind)

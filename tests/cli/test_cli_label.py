@@ -66,7 +66,7 @@ def test_json_is_one_object(shell: Any, sites: Path) -> None:
     assert set(answer["overall"]) == {"each site alone", "across sites", "all pooled"}
     assert [site["name"] for site in answer["sites"]] == ["clinic-0", "clinic-1", "clinic-2"]
     assert answer["plan"]["n_neighbors"] == 5
-    assert {"step", "sites", "what", "to", "mechanism"} == set(answer["ledger"][0])
+    assert {"step", "sites", "what", "to", "mechanism", "times"} == set(answer["ledger"][0])
 
 
 def test_the_truth_changes_no_label(shell: Any, sites: Path, tmp_path: Path) -> None:
@@ -228,6 +228,7 @@ def test_a_crash_leaves_what_happened_and_no_result(
 
     monkeypatch.setattr(colabel.jobs.label, "label", break_off)
     words = ("label", sites, "--truth-column", "truth", "--out", "o.csv", "--run-dir", "r", *FAST)
+    words = (*words, "--hamming", "clear")
     result = shell(*words)
     assert result.exit_code == code
     assert "Traceback" not in result.output

@@ -2,7 +2,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -128,10 +128,18 @@ def test_help_has_every_verb_and_exit_code(shell: Any) -> None:
     for word in ("label", "split", "demo", "report", "doctor", "completion", "130", "--json"):
         assert word in text
     assert shell().stdout == text
-    for verb in main.commands:
-        help_text = shell(verb, "--help")
+    for words in verbs(main):
+        help_text = shell(*words, "--help")
         assert help_text.exit_code == 0
         assert "--json" in help_text.stdout
+
+
+def verbs(group: click.Group) -> Iterator[tuple[str, ...]]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from ((name, *words) for words in verbs(command))
+        else:
+            yield (name,)
 
 
 def test_help_states_the_true_defaults() -> None:

@@ -28,7 +28,15 @@ STEPS = ("hello", "moments", "moments.back", "codes", "influence", "influence.ba
 
 
 def plan_for(sites, **settings):
-    defaults = {"n_neighbors": 5, "alpha": 0.9, "n_bits": 512, "seed": SEED, "features": "centred"}
+    """The plain path; test_protected_dropouts.py has the protected one."""
+    defaults = {
+        "hamming": "clear",
+        "n_neighbors": 5,
+        "alpha": 0.9,
+        "n_bits": 512,
+        "seed": SEED,
+        "features": "centred",
+    }
     return LabellingPlan(n_classes=len(sites.classes), **(defaults | settings))
 
 

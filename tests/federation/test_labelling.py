@@ -13,6 +13,7 @@ SEED = bytes(range(32))
 
 
 PAPER = {
+    "hamming": "clear",
     "n_neighbors": 5,
     "alpha": 0.95,
     "features": "identity",
@@ -248,7 +249,7 @@ def test_measured_bytes_are_the_computed_ones(sites):
 def test_confidence_is_a_probability():
     sites = make_sites(5, 300, n_classes=5, n_labels=12, separation=0.9)
     truth_sites = make_sites(5, 300, n_classes=5, n_labels=300, separation=0.9)
-    plan = LabellingPlan(n_classes=5, seed=SEED)
+    plan = LabellingPlan(n_classes=5, hamming="clear", seed=SEED)
     outcome = label(sites, plan)
     truth = np.concatenate([site.labels for site in truth_sites.sites])
     hidden = np.concatenate([~site.labelled for site in sites.sites])

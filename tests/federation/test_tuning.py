@@ -18,7 +18,13 @@ SEED = bytes(range(32))
 
 
 def plan_for(sites, **settings):
-    defaults = {"n_bits": 16_384, "seed": SEED, "n_neighbors": "auto", "alpha": "auto"}
+    defaults = {
+        "hamming": "clear",
+        "n_bits": 16_384,
+        "seed": SEED,
+        "n_neighbors": "auto",
+        "alpha": "auto",
+    }
     return LabellingPlan(n_classes=len(sites.classes), **(defaults | settings))
 
 

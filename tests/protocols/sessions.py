@@ -1,10 +1,10 @@
 """Run a protocol over the real engine, with the codes or the matrices that a test gives."""
 
 from collections import defaultdict
+from typing import ClassVar
 
 import numpy as np
 
-from colabel.conversation import Message
 from colabel.data.site import Site
 from colabel.engines.local import LocalEngine
 from colabel.federation import roles
@@ -12,13 +12,15 @@ from colabel.federation.site import Role
 from colabel.protocols import keys
 from colabel.protocols.hamming import WAYS
 from colabel.protocols.setup import agree
-from colabel.protocols.sums import Summand, Total
+from colabel.protocols.sums import Summand, Summed, Total
 
 SETUP_STEPS = ("hello", "meet", "join")
 
 
-class GiveMatrix(Message, frozen=True):
+class GiveMatrix(Summed, frozen=True):
     """A test's request for a summand: the site's matrix of this number."""
+
+    modes: ClassVar = ("rows", "shared", "public")
 
     number: int
 
@@ -59,6 +61,8 @@ class Consortium:
         return keys.introduce(site, sizes, request.plan, request.n_masks)
 
     def _give(self, site, request):
+        if not 0 <= request.number < len(self.matrices[site.name]):
+            site.refuse("no such matrix", "one that is there", str(request.number))
         return Summand(self.matrices[site.name][request.number])
 
     def _take(self, site, total):

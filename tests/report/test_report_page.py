@@ -34,7 +34,7 @@ def make_run(
         held.append(Site(name, points, np.where(np.arange(24) < 3, kinds, -1)))
         true[name] = kinds.astype(np.int64)
     sites = Sites(tuple(held), (EVIL, LONG))
-    plan = LabellingPlan(n_classes=2, n_neighbors=4, n_bits=256, seed=b"s" * 32)
+    plan = LabellingPlan(n_classes=2, n_neighbors=4, n_bits=256, hamming="clear", seed=b"s" * 32)
     run = RunFolder.start(folder, "label", settings={"n_bits": 256}, seeds={"s": None}, sites=sites)
     with run.recording():
         across = label(sites, plan, faults=faults, listen=run.listen)

@@ -7,11 +7,21 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from colabel.crypto.prg import SEED_BYTES
 
 KEY_BYTES = 32
+_ANY = X25519PrivateKey.from_private_bytes(bytes(KEY_BYTES))  # no secret: only to try keys
 
 
 def public_of(secret_key: bytes) -> bytes:
     """The half that is shown."""
     return X25519PrivateKey.from_private_bytes(secret_key).public_key().public_bytes_raw()
+
+
+def usable(public: bytes) -> bool:
+    """Whether this is a key to agree with: 32 bytes, and not one that makes every secret zero."""
+    try:
+        _ANY.exchange(X25519PublicKey.from_public_bytes(public))
+    except ValueError:
+        return False
+    return True
 
 
 def agree(secret_key: bytes, peer: bytes, context: bytes) -> bytes:

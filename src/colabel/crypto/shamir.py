@@ -21,6 +21,11 @@ def split(value: bytes, threshold: int, n_holders: int) -> list[bytes]:
     return [_evaluate(coefficients, x).to_bytes(SHARE_BYTES) for x in range(1, n_holders + 1)]
 
 
+def possible(share: bytes) -> bool:
+    """Whether this can be a share of something."""
+    return len(share) == SHARE_BYTES and int.from_bytes(share) < PRIME
+
+
 def join(shares: Mapping[int, bytes]) -> bytes:
     """The secret from the shares of enough holders; a `ValueError` if they do not fit."""
     points = {holder: int.from_bytes(share) for holder, share in shares.items()}

@@ -13,7 +13,7 @@ from colabel.engines.faults import Fault, moments_of
 from colabel.federation.site import Role, SiteSession
 from colabel.privacy.ledger import Ledger
 from colabel.randomness import secret
-from colabel.wire import SESSION_LENGTH, open_envelope, pack, seal_in
+from colabel.wire import SESSION_LENGTH, open_reply, pack, seal_in
 
 Listener = Callable[[Mapping[str, Any]], None]
 
@@ -123,7 +123,9 @@ class LocalEngine:
         lost = bool(fate & {"during", "late"})
         sent = 0 if lost else len(reply)
         self.costs.exchanges.append(Exchange(step, number, name, len(data), sent, seconds))
-        return None if lost else open_envelope(reply, site="server", step=step)[1]
+        if lost:
+            return None
+        return open_reply(reply, self._session, number, site=name, step=step)
 
     def _load(self, session: SiteSession, saved: bytes) -> SiteSession:
         own = self.identities[session.name]

@@ -9,21 +9,26 @@ alone cannot know the mean of all.
 """
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import Conversation, Done, Message
+from colabel.conversation import Conversation, Done
 from colabel.features import Identity, Moments, build, by_name, moments
 from colabel.federation.plan import Agreed, LabellingPlan
 from colabel.federation.site import SiteSession
 from colabel.protocols.keys import Group
-from colabel.protocols.sums import Summand, Sums, Total
+from colabel.protocols.sums import Mode, Summand, Summed, Sums, Total
 
 
-class SumPoints(Message, frozen=True):
-    """Add up your points."""
+class SumPoints(Summed, frozen=True):
+    """Add up your points; or none, if you are new and only help to hide the others' sum."""
+
+    modes: ClassVar[tuple[Mode, ...]] = ("shared",)
+
+    new: bool = False
 
 
 class PointSums(Total, frozen=True):
@@ -39,7 +44,8 @@ class SharedMoments(msgspec.Struct, frozen=True):
 def sum_points(session: SiteSession, request: SumPoints) -> Summand:
     """The site's own moments."""
     order = by_name(session.recall(Agreed).plan.features).order
-    return Summand(moments(session.rows(), order or "sum").to_vector()[None])
+    points = session.rows()[:0] if request.new else session.rows()
+    return Summand(moments(points, order or "sum").to_vector()[None])
 
 
 def use_moments(session: SiteSession, total: PointSums) -> Done:
@@ -68,8 +74,6 @@ def share_moments(
     """
     if plan.features == "identity":
         return group
-    asked = {name: SumPoints() for name in group.names if name not in newcomers}
-    received = yield from sums.shared(
-        "moments", "moments of the points", asked, group.names, PointSums
-    )
+    asked = {name: SumPoints(name in newcomers) for name in group.names}
+    received = yield from sums.shared("moments", "moments of the points", asked, PointSums)
     return group.only(received)

@@ -6,12 +6,13 @@ gets a code at random and receives no label (−1, confidence 0).
 """
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import Done, Message
+from colabel.conversation import Done
 from colabel.crypto.prg import stream
 from colabel.data.site import UNLABELLED
 from colabel.errors import InputError
@@ -20,15 +21,17 @@ from colabel.federation.site import SiteSession
 from colabel.graph import scores
 from colabel.graph.codes import codes, hyperplanes
 from colabel.protocols.keys import Hello, SharedSeed, Sizes, Welcome, introduce
-from colabel.protocols.sums import Summand, Total
+from colabel.protocols.sums import Mode, Summand, Summed, Total
 from colabel.wire import unpack
 
 
-class Influence(Message, frozen=True):
+class Influence(Summed, frozen=True):
     """How far each of your labels reaches: one column per label, rows in the owners' blocks.
 
     `exponent` makes the shares probabilities.
     """
+
+    modes: ClassVar[tuple[Mode, ...]] = ("rows",)
 
     columns: np.ndarray
     owners: tuple[int, ...]
@@ -117,18 +120,23 @@ def with_counts(
 def contribution(session: SiteSession, request: Influence) -> Summand:
     """The influence of the site's labels on everybody's points [XCLP Alg. 1, line 13]."""
     chosen = scores.one_hot(own_labelled(session), session.recall(Agreed).plan.n_classes)
-    check_columns(session, request.columns.shape, (sum(request.owners), len(chosen)))
+    check_columns(session, request.columns, request.owners, (sum(request.owners), len(chosen)))
+    if not 0 < request.exponent < np.inf:
+        session.refuse("not an exponent", "a number above 0", str(request.exponent))
     session.remember(Calibration(request.exponent))
     scored = request.columns.astype(np.float64) @ chosen
     return with_counts(scored, chosen.sum(axis=0), request.owners)
 
 
-def check_columns(session: SiteSession, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
-    """Refuse columns that are not one per own label."""
-    if shape != expected:
-        session.refuse(
-            "columns of another shape", " × ".join(map(str, expected)), " × ".join(map(str, shape))
-        )
+def check_columns(
+    session: SiteSession, columns: np.ndarray, owners: Sequence[int], shape: tuple[int, ...]
+) -> None:
+    """Refuse columns that are not one per own label, of finite numbers, or rows of nobody."""
+    if columns.shape != shape or min(owners, default=0) < 0:
+        wanted, got = (" × ".join(map(str, sizes)) for sizes in (shape, columns.shape))
+        session.refuse("columns of another shape", wanted, got)
+    if columns.dtype.kind != "f" or not np.isfinite(columns).all():
+        session.refuse("columns that are no influence", "finite numbers", columns.dtype.str)
 
 
 def class_weights(plan: LabellingPlan, counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ remember a model, like SCAFFOLD's): what was sent for a round is forgotten at it
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import ClassVar
 
 import msgspec
 import numpy as np
@@ -23,8 +24,8 @@ from colabel.learning.aggregation import change
 from colabel.learning.models import ModelPlan, Network, make
 from colabel.learning.parameters import Parameters, flatten, read, shapes, write
 from colabel.learning.work import Progress, Targets, Tensor, Work, as_tensor, generator
-from colabel.protocols.keys import Hello, Sizes, Welcome, introduce
-from colabel.protocols.sums import Summand
+from colabel.protocols.keys import Hello, OwnKeys, Sizes, Welcome, introduce
+from colabel.protocols.sums import Mode, Summand, Summed
 from colabel.randomness import model as model_randomness
 from colabel.wire import unpack
 
@@ -44,12 +45,14 @@ class LabelOnce(Message, frozen=True):
     model: Arrays
 
 
-class Train(Message, frozen=True):
+class Train(Summed, frozen=True):
     """Train the model (the one that you hold, if none is given) for a round.
 
     number: of the round in the whole run; shared: what goes with it for the terms.
     weight: what the site counts in the mean; summed: answer with a summand.
     """
+
+    modes: ClassVar[tuple[Mode, ...]] = ("public",)
 
     model: Arrays
     shared: dict[str, Arrays]
@@ -156,6 +159,8 @@ def training(watch: Watch) -> Callable[[SiteSession, Train], Message]:
 
     def train(session: SiteSession, request: Train) -> Message:
         plan = session.recall(AgreedTraining).plan
+        if plan.protection == "masked" and not (request.summed and session.knows(OwnKeys)):
+            session.refuse("a model without masks", "masks, as the plan says", "none")
         if not 0 <= request.stage < len(plan.stages):
             session.refuse("no such stage", f"below {len(plan.stages)}", str(request.stage))
         stage, network = plan.stages[request.stage], workplace(plan.model)

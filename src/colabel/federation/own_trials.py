@@ -4,11 +4,13 @@ S does not depend on labels, so a labelled point's scores without its own label 
 minus its own column: exact, and no graph is built twice.
 """
 
+from typing import ClassVar
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import Done, Message
+from colabel.conversation import Done
 from colabel.federation.own_labels import (
     check_columns,
     class_prior,
@@ -19,19 +21,21 @@ from colabel.federation.own_labels import (
 from colabel.federation.plan import Agreed, LabellingPlan
 from colabel.federation.site import SiteSession
 from colabel.graph import scores
-from colabel.protocols.sums import Summand, Total
+from colabel.protocols.sums import Mode, Summand, Summed, Total
 
 EXPONENTS = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
 _LEAST = 1e-4  # no label costs more than this one's logarithm
 Floats = NDArray[np.float64]
 
 
-class Try(Message, frozen=True):
+class Try(Summed, frozen=True):
     """Influence of your labels on the tried points: candidate × tried point × your label.
 
     `owners` counts each site's tried points, `first` says where yours begin, `own` which of your
     labels they are.
     """
+
+    modes: ClassVar[tuple[Mode, ...]] = ("rows",)
 
     columns: np.ndarray
     owners: tuple[int, ...]
@@ -43,8 +47,10 @@ class TriedScores(Total, frozen=True):
     """The scores of your own tried points under every candidate, and the class counts."""
 
 
-class Rate(Message, frozen=True):
+class Rate(Summed, frozen=True):
     """How well did each candidate, and each exponent, hit your labels?"""
+
+    modes: ClassVar[tuple[Mode, ...]] = ("public",)
 
 
 class Tried(msgspec.Struct, frozen=True):
@@ -64,8 +70,14 @@ class Ratings(msgspec.Struct, frozen=True):
 def try_candidates(session: SiteSession, request: Try) -> Summand:
     """The influence of the site's labels on everybody's tried points."""
     labels = own_labelled(session)
-    n_candidates, n_tried = request.columns.shape[0], sum(request.owners)
-    check_columns(session, request.columns.shape, (n_candidates, n_tried, len(labels)))
+    n_candidates, n_tried = len(np.atleast_1d(request.columns)), sum(request.owners)
+    shape = (n_candidates, n_tried, len(labels))
+    check_columns(session, request.columns, request.owners, shape)
+    last = request.first + len(request.own)
+    if not 0 <= request.first <= last <= n_tried:
+        session.refuse("rows of others", f"rows below {n_tried}", f"{request.first} to {last}")
+    if not set(request.own) <= set(range(len(labels))):
+        session.refuse("labels of others", f"below {len(labels)}", str(request.own))
     rows = request.first + np.arange(len(request.own))
     itself = request.columns[:, rows, list(request.own)]
     session.remember(Tried(request.own, itself, n_candidates))

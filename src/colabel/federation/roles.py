@@ -1,7 +1,11 @@
 """Which messages a site answers, and with which function: all of them, in one table."""
 
+from typing import Any
+
+from colabel.conversation import Message
 from colabel.federation import moments, own_labels, own_trials
-from colabel.federation.site import Role
+from colabel.federation.plan import Agreed
+from colabel.federation.site import Handler, Role, SiteSession
 from colabel.protocols import clear_seed, keys, meeting
 from colabel.protocols.hamming import WAYS
 from colabel.protocols.hamming.base import Handlers
@@ -22,8 +26,25 @@ SUMS: Handlers = {
     base.Deliver: site.deliver,
 }
 
+
+def _if_agreed(way: str, handler: Handler) -> Handler:
+    """What belongs to one way to compare, answered only where the plan says so."""
+
+    def answer(session: SiteSession, request: Any) -> Message:
+        plan = session.recall(Agreed).plan
+        if way != plan.hamming:
+            session.refuse("another way to compare than agreed", plan.hamming, way)
+        if getattr(request, "n_bits", plan.n_bits) != plan.n_bits:
+            session.refuse("other codes than agreed", f"{plan.n_bits} bits", f"{request.n_bits}")
+        return handler(session, request)
+
+    return answer
+
+
 HAMMING: Handlers = {
-    message: handler for way in WAYS.values() for message, handler in way.handlers.items()
+    message: _if_agreed(way.name, handler)
+    for way in WAYS.values()
+    for message, handler in way.handlers.items()
 }
 
 LABELLING = Role(

@@ -16,6 +16,7 @@ from colabel.conversation import Message, State
 from colabel.crypto.identity import Identity, Roster
 from colabel.data.site import Site
 from colabel.errors import InputError, LocalProtocolError, Problem, RemoteProtocolError
+from colabel.protocols.sums import Summand, Total
 from colabel.wire import digest, open_envelope, pack, seal_in, unpack
 
 Handler = Callable[["SiteSession", Any], Message]
@@ -73,8 +74,17 @@ class SiteSession:
             return self._reply
         if envelope.step <= self._step:
             self.refuse("stale message", f"step {self._step + 1} or later", str(envelope.step))
+        before = self._session, dict(self._memory)
         self._session = envelope.session
-        reply = seal_in(envelope.session, envelope.step, self.name, self.answer(message))
+        try:
+            answer = self.answer(message)
+            if isinstance(message, Total) or isinstance(answer, Summand):  # it is never sent
+                self.refuse("only within a sum", "Contribute, Deliver", type(message).__name__)
+            reply = seal_in(envelope.session, envelope.step, self.name, answer)
+        except BaseException:
+            self._session, self._memory = before  # a message that is refused changes nothing
+            self._points = self._codes = None
+            raise
         self._step = envelope.step
         self._asked, self._reply = asked, reply
         return reply

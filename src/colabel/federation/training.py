@@ -11,11 +11,10 @@ Who learns what: sites: the model, and what goes with it for the terms. Server: 
 and mean loss (in clear), or the sum of the changes only (masked). Pseudo-labels stay at the site.
 """
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -28,14 +27,15 @@ from colabel.federation.sampling import batch_for, rate_for, sample
 from colabel.federation.training_plan import Stage, TrainingPlan
 from colabel.learning.aggregation import mean, means, moved
 from colabel.learning.parameters import Parameters, unflatten
-from colabel.learning.terms.base import Shared, Term
+from colabel.learning.terms.base import Shared
 from colabel.protocols.keys import Group, hello
+from colabel.protocols.replies import expect
 from colabel.protocols.setup import agree
 from colabel.protocols.sums import Sums
 from colabel.wire import pack
 
 Tell = Callable[[Mapping[str, Any]], None]
-Judge = Callable[[Parameters, Shared, Sequence[Term]], Mapping[str, float]]
+Judge = Callable[[Parameters], Mapping[str, float]]
 
 MODEL = Release("the model", "each site", "in clear")
 UPDATES = Release("each site's model after the round, and its mean loss", "server", "in clear")
@@ -43,17 +43,13 @@ UPDATES = Release("each site's model after the round, and its mean loss", "serve
 
 @dataclass(frozen=True)
 class State:
-    """All that the server carries from round to round.
-
-    best_kept: what was kept for the terms when the model was best.
-    """
+    """All that the server carries from round to round."""
 
     model: Parameters
     kept: Shared = field(default_factory=dict)
     round: int = 0
     best: Parameters | None = None
     best_score: float = -1.0
-    best_kept: Shared = field(default_factory=dict)
 
 
 def _nothing(event: Mapping[str, Any]) -> None:
@@ -82,7 +78,7 @@ def train(
         while first <= state.round < stop:
             state, events = yield from _round(everybody, plan, number, state.round - first, state)
             if judge is not None and (state.round % plan.judge_every == 0 or state.round == stop):
-                state, scores = _judged(state, judge, stage)
+                state, scores = _judged(state, judge)
                 events |= {"scores": scores}
             tell({"event": "round", "stage": number, **events})
             keep(state)
@@ -95,11 +91,11 @@ def _label_once(everybody: Group, state: State) -> Conversation[None]:
     yield Ask("once", dict.fromkeys(everybody.names, request), (MODEL,))
 
 
-def _judged(state: State, judge: Judge, stage: Stage) -> tuple[State, dict[str, float]]:
-    scores = dict(judge(state.model, state.kept, stage.terms))
+def _judged(state: State, judge: Judge) -> tuple[State, dict[str, float]]:
+    scores = dict(judge(state.model))
     score = scores["accuracy"]
     if score > state.best_score:
-        state = dataclasses.replace(state, best=state.model, best_score=score, best_kept=state.kept)
+        state = State(state.model, state.kept, state.round, state.model, score)
     return state, scores
 
 
@@ -125,8 +121,7 @@ def _round(
     events = {"round": state.round, "sites": chosen, "rate": rate, "came": after.came}
     if after.loss is not None:
         events["loss"] = after.loss
-    number = state.round + 1
-    return dataclasses.replace(state, model=after.model, kept=after.kept, round=number), events
+    return State(after.model, after.kept, state.round + 1, state.best, state.best_score), events
 
 
 def _label(group: Group, sums: Sums, plan: TrainingPlan, state: State) -> Conversation[list[str]]:
@@ -184,9 +179,8 @@ class _After:
 def _in_clear(
     stage: Stage, state: State, requests: Mapping[str, Train], share: float
 ) -> Conversation[_After]:
-    shown = [release for term in stage.terms for release in term.releases()]
-    replies = yield Ask("train", requests, (MODEL, UPDATES, *shown))
-    found = {name: cast("Trained", reply) for name, reply in replies.items()}
+    replies = yield Ask("train", requests, (MODEL, UPDATES))
+    found = expect(replies, "train", Trained)
     if not found:
         return _After(state.model, state.kept, [], None)
     weights = [requests[name].weight for name in found]

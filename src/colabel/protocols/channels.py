@@ -84,6 +84,8 @@ def group_stream(site: SiteSide, purpose: str, n_bytes: int) -> bytes:
 def _secret(site: SiteSide, peer: str) -> bytes:
     channels = site.recall(Channels)
     if peer == EVERYBODY:
+        if not channels.group:
+            site.refuse("a step was skipped", "Join", "nothing that all sites share")
         return channels.group
     if peer not in channels.pairs:
         site.refuse("not a member of this session", ", ".join(channels.pairs) or "nobody", peer)

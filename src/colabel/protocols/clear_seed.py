@@ -9,12 +9,19 @@ never taken part.
 """
 
 from collections.abc import Sequence
-from typing import cast
 
-from colabel.conversation import Ask, Conversation, Done, Message, Release, SiteSide
+from colabel.conversation import (
+    Ask,
+    Conversation,
+    Done,
+    Message,
+    Release,
+    SiteSide,
+)
 from colabel.crypto.prg import SEED_BYTES
 from colabel.errors import SitesLost
-from colabel.protocols.keys import SharedSeed
+from colabel.protocols.keys import OwnKeys, SharedSeed
+from colabel.protocols.replies import expect, refuse
 from colabel.randomness import secret
 
 
@@ -36,6 +43,7 @@ class ShareSeed(Message, frozen=True):
 
 def draw(site: SiteSide, request: DrawSeed) -> Seed:
     """The site that draws."""
+    _only_unprotected(site)
     seed = secret(SEED_BYTES)
     site.remember(SharedSeed(seed))
     return Seed(seed)
@@ -43,8 +51,19 @@ def draw(site: SiteSide, request: DrawSeed) -> Seed:
 
 def share(site: SiteSide, request: ShareSeed) -> Done:
     """Every other site."""
+    _only_unprotected(site)
+    if len(request.seed) != SEED_BYTES:
+        site.refuse("not a seed", f"{SEED_BYTES} bytes", f"{len(request.seed)} bytes")
     site.remember(SharedSeed(request.seed))
     return Done()
+
+
+def _only_unprotected(site: SiteSide) -> None:
+    """The server may neither choose nor see the seed that it must not know, nor change one."""
+    if site.knows(OwnKeys):
+        site.refuse("a seed in clear", "a seed from the meeting, as the plan says", "another")
+    if site.knows(SharedSeed):
+        site.refuse("the seed is there already", "one seed", "another")
 
 
 SEED = Release("the seed of the hyperplanes", "server", "in clear")
@@ -57,7 +76,10 @@ def share_seed(names: Sequence[str]) -> Conversation[list[str]]:
         drawer = left.pop(0)
         drawn = yield Ask("draw", {drawer: DrawSeed()}, (SEED,))
         if drawer in drawn:
-            seed = cast("Seed", drawn[drawer]).seed
+            seed = expect(drawn, "draw", Seed)[drawer].seed
+            if len(seed) != SEED_BYTES:
+                got = f"{len(seed)} bytes"
+                refuse(drawer, "draw", f"{SEED_BYTES} bytes", got, "not a seed")
             shared = yield Ask("share", dict.fromkeys(left, ShareSeed(seed)))
-            return [drawer, *shared]
+            return [drawer, *expect(shared, "share", Done)]
     raise SitesLost("no site is left: none answered while the session was set up")

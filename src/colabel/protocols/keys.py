@@ -14,15 +14,25 @@ A site lost in these steps is as if it had never taken part.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import msgspec
 
-from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
+from colabel.conversation import (
+    Ask,
+    Conversation,
+    Message,
+    Release,
+    SiteSide,
+)
 from colabel.crypto import agreement
 from colabel.errors import SitesLost
+from colabel.protocols.replies import expect, refuse
 from colabel.randomness import secret
 from colabel.wire import digest, pack, unpack
+
+SIGNATURE_BYTES = 64
+MOST = 2**40  # of points or features
+MOST_MASKS = 1024  # more would only keep a site busy
 
 
 class Hello(Message, frozen=True):
@@ -67,6 +77,12 @@ class SharedSeed(msgspec.Struct, frozen=True):
     seed: bytes
 
 
+class PlanAgreed(msgspec.Struct, frozen=True):
+    """What a site remembers: which plan the session is about."""
+
+    plan: str
+
+
 class OwnKeys(msgspec.Struct, frozen=True):
     """What a site remembers: its secrets of this epoch, and its introduction."""
 
@@ -94,6 +110,10 @@ class Group:
 
 def introduce(site: SiteSide, sizes: Sizes, plan: bytes, n_masks: int) -> Welcome:
     """The site's answer to `Hello`."""
+    agreed = PlanAgreed(digest(plan))
+    if site.knows(PlanAgreed) and site.recall(PlanAgreed) != agreed:
+        site.refuse("another plan", "the plan that this session began with", "another")
+    site.remember(agreed)
     plain = Welcome(sizes.n_points, sizes.n_labelled, sizes.n_features)
     return plain if n_masks < 0 else _with_keys(site, plain, digest(plan), 0, n_masks)
 
@@ -108,6 +128,8 @@ def renew(site: SiteSide, request: Renew) -> Welcome:
 
 
 def _with_keys(site: SiteSide, sizes: Welcome, plan: str, epoch: int, n_masks: int) -> Welcome:
+    if not 0 <= n_masks <= MOST_MASKS:
+        site.refuse("impossible number of masks", f"0 to {MOST_MASKS}", str(n_masks))
     channel = secret(agreement.KEY_BYTES)
     masks = tuple(secret(agreement.KEY_BYTES) for _ in range(n_masks))
     shown = msgspec.structs.replace(
@@ -141,4 +163,21 @@ def hello(
     replies = yield Ask("hello", asked, (SIZES, *releases))
     if not replies:
         raise SitesLost("no site is left: none answered while the session was set up")
-    return {name: cast("Welcome", replies[name]) for name in names if name in replies}
+    welcomes = expect(replies, "hello", Welcome)
+    for name, welcome in welcomes.items():
+        check_welcome(name, "hello", welcome, 0, n_masks)
+    return {name: welcomes[name] for name in names if name in welcomes}
+
+
+def check_welcome(name: str, step: str, welcome: Welcome, epoch: int, n_masks: int) -> None:
+    """The server's part of the checks: sizes and keys that are possible."""
+    sizes = (welcome.n_points, welcome.n_labelled, welcome.n_features)
+    possible = 0 <= welcome.n_labelled <= welcome.n_points <= MOST
+    if not possible or not 0 <= welcome.n_features <= MOST:
+        refuse(name, step, "labelled points among points", str(sizes), "impossible sizes")
+    lengths = [len(welcome.channel), *map(len, welcome.masks), len(welcome.signature)]
+    expected = [agreement.KEY_BYTES] * (n_masks + 1) + [SIGNATURE_BYTES] if n_masks >= 0 else [0, 0]
+    usable = all(map(agreement.usable, (welcome.channel, *welcome.masks))) or n_masks < 0
+    if lengths != expected or welcome.epoch != epoch or not usable:
+        got = f"{lengths} bytes of epoch {welcome.epoch}"
+        refuse(name, step, f"{expected} bytes of epoch {epoch}", got, "not the keys")

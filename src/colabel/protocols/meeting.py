@@ -16,20 +16,26 @@ A site lost in `meet` or `join` is as if it had never taken part.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import msgspec
 
-from colabel.conversation import Ask, Conversation, Done, Message, Release, SiteSide
+from colabel.conversation import (
+    Ask,
+    Conversation,
+    Done,
+    Message,
+    Release,
+    SiteSide,
+)
 from colabel.crypto import agreement, shamir
 from colabel.crypto.prg import SEED_BYTES, stream
 from colabel.errors import SitesLost
 from colabel.protocols.channels import Channels, seal, unseal
 from colabel.protocols.keys import OwnKeys, SharedSeed, Welcome, statement
+from colabel.protocols.replies import expect, refuse
 from colabel.randomness import secret
-from colabel.wire import pack, unpack
-
-SIGNATURE_BYTES = 64
+from colabel.wire import digest, pack, unpack
 
 
 class Meet(Message, frozen=True):
@@ -68,12 +74,14 @@ class Met(msgspec.Struct, frozen=True):
     masks: dict[str, tuple[bytes, ...]]
     own_seeds: tuple[bytes, ...]
     own_gift: Gift
+    keys: str
 
 
 class Shares(msgspec.Struct, frozen=True):
     """What a site remembers of `join`: the shares of each member's secrets, its own included."""
 
     gifts: dict[str, Gift]
+    keys: str
 
 
 def threshold(n_met: int) -> int:
@@ -85,10 +93,12 @@ def meet(site: SiteSide, request: Meet) -> Boxes:
     """Check everybody's introduction, and send everybody a box."""
     own = site.recall(OwnKeys)
     mine = unpack(own.welcome, Welcome)
+    if site.knows(Met) and site.recall(Met).keys == digest(own.welcome):
+        site.refuse("met already", "fresh keys, or the next step", "Meet again")
     _check(site, request.welcomes, own, mine)
     context = f"{site.session}/{mine.epoch}".encode()
     pairs = {
-        name: _agree(site, own.channel, name, welcome, context)
+        name: agreement.agree(own.channel, welcome.channel, context)
         for name, welcome in request.welcomes.items()
         if name != site.name
     }
@@ -97,7 +107,7 @@ def meet(site: SiteSide, request: Meet) -> Boxes:
     seeds = tuple(secret(SEED_BYTES) for _ in own.masks)
     gifts = _gifts(order, own.masks, seeds)
     masks = {name: welcome.masks for name, welcome in request.welcomes.items()}
-    site.remember(Met(order, masks, seeds, gifts[site.name]))
+    site.remember(Met(order, masks, seeds, gifts[site.name], digest(own.welcome)))
     return Boxes({name: seal(site, name, "meet", gifts[name]) for name in pairs})
 
 
@@ -125,35 +135,46 @@ def _check(site: SiteSide, welcomes: Mapping[str, Welcome], own: OwnKeys, mine: 
             site.refuse(
                 "other number of mask keys", f"{len(mine.masks)} of {name}", str(len(welcome.masks))
             )
+        if welcome.epoch != mine.epoch:
+            site.refuse(
+                "keys of another epoch", f"epoch {mine.epoch} of {name}", f"epoch {welcome.epoch}"
+            )
+        if not all(map(agreement.usable, (welcome.channel, *welcome.masks))):
+            site.refuse("not a key to agree with", f"X25519 keys of {name}", "another")
         said = statement(site.session, name, own.plan, welcome)
         site.check_signature(name, said, welcome.signature)
 
 
-def _agree(site: SiteSide, channel: bytes, name: str, welcome: Welcome, context: bytes) -> bytes:
-    try:
-        return agreement.agree(channel, welcome.channel, context)
-    except ValueError as error:
-        site.refuse("not a key to agree with", f"an X25519 key of {name}", str(error))
-
-
 def join(site: SiteSide, request: Join) -> Done:
     """Open the boxes."""
-    met = site.recall(Met)
+    met, channels = site.recall(Met), site.recall(Channels)
+    if channels.group:
+        site.refuse("joined already", "fresh keys, or the next step", "Join again")
     gifts = {name: unseal(site, name, "meet", box, Gift) for name, box in request.boxes.items()}
     gifts[site.name] = met.own_gift
     for name, gift in gifts.items():
-        if {len(gift.mask_keys), len(gift.own_seeds)} != {len(met.own_seeds)}:
-            site.refuse("other number of shares", f"{len(met.own_seeds)} of {name}", "another")
+        lengths = [[len(share) for share in held] for held in (gift.mask_keys, gift.own_seeds)]
+        expected = [[shamir.SHARE_BYTES] * len(met.own_seeds)] * 2
+        if lengths != expected:
+            site.refuse("not the shares", f"{expected} bytes of {name}", f"{lengths} bytes")
     if request.drawer not in gifts:
         site.refuse("the group's secret comes from nobody", "a member", request.drawer)
     group = gifts[request.drawer].proposal
     if len(group) != SEED_BYTES:
         site.refuse("not a proposal", f"{SEED_BYTES} bytes", f"{len(group)} bytes")
-    site.remember(msgspec.structs.replace(site.recall(Channels), group=group))
-    site.remember(Shares(gifts))
+    site.remember(msgspec.structs.replace(channels, group=group))
+    site.remember(Shares(gifts, met.keys))
     if not site.knows(SharedSeed):
         site.remember(SharedSeed(stream(group, "seed of the hyperplanes", SEED_BYTES)))
     return Done()
+
+
+def joined(site: SiteSide) -> tuple[Met, Shares]:
+    """Both states, if they are those of the keys in use: shares of other keys hide nothing."""
+    keys, met, shares = digest(site.recall(OwnKeys).welcome), site.recall(Met), site.recall(Shares)
+    if not met.keys == shares.keys == keys:
+        site.refuse("a step was skipped", "Meet and Join with the keys in use", "older ones")
+    return met, shares
 
 
 class Register(NamedTuple):
@@ -176,17 +197,29 @@ MEETING = Release("shares of its masks and a proposal for the shared secret", "s
 def meeting(welcomes: Mapping[str, Welcome]) -> Conversation[Register]:
     """Let the sites meet; those that stayed share a secret that the server does not know."""
     met = yield Ask("meet", dict.fromkeys(welcomes, Meet(dict(welcomes))), (MEETING,))
-    boxes = {name: cast("Boxes", met[name]).boxes for name in welcomes if name in met}
+    replies = expect(met, "meet", Boxes)
+    boxes = {name: replies[name].boxes for name in welcomes if name in replies}
+    for name in boxes:
+        _check_boxes(name, boxes[name], set(welcomes) - {name})
     if not boxes:
         raise SitesLost("no site is left: none answered while the session was set up")
     drawer = next(iter(boxes))
-    joined = yield Ask("join", {name: _for(name, boxes, drawer) for name in boxes})
-    names = tuple(name for name in boxes if name in joined)
+    done = yield Ask("join", {name: _for(name, boxes, drawer) for name in boxes})
+    expect(done, "join", Done)
+    names = tuple(name for name in boxes if name in done)
     if not names:
         raise SitesLost("no site is left: none answered while the session was set up")
     masks = {name: welcomes[name].masks for name in welcomes}
     epoch = welcomes[drawer].epoch
     return Register(epoch, tuple(sorted(welcomes)), names, masks)
+
+
+def _check_boxes(name: str, boxes: Mapping[str, bytes], peers: set[str]) -> None:
+    lengths = {len(box) for box in boxes.values()}
+    if set(boxes) != peers or len(lengths) > 1:
+        expected = f"one for each of {', '.join(sorted(peers))}, equally long"
+        got = f"for {', '.join(sorted(boxes))}, {sorted(lengths)} bytes"
+        refuse(name, "meet", expected, got, "not the boxes")
 
 
 def _for(name: str, boxes: Mapping[str, Mapping[str, bytes]], drawer: str) -> Join:

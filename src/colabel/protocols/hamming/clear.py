@@ -15,9 +15,9 @@ import numpy as np
 from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
 from colabel.graph.distances import CodeDistances, Distances
 from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
-from colabel.protocols.hamming.replies import expect
 from colabel.protocols.hamming.sketch import check
 from colabel.protocols.keys import Group
+from colabel.protocols.replies import expect
 from colabel.wire import blank_array, weigh
 
 _SECONDS_PER_WORD = 3e-10  # one XOR and popcount of 64 bits, one core

@@ -49,14 +49,9 @@ from colabel.protocols.hamming.pairs import (
     own_distances,
     rights,
 )
-from colabel.protocols.hamming.replies import (
-    block,
-    check_own,
-    distances_between,
-    expect,
-    shape_of,
-)
+from colabel.protocols.hamming.replies import block, check_own, distances_between, shape_of
 from colabel.protocols.keys import Group
+from colabel.protocols.replies import expect
 from colabel.randomness import secret
 from colabel.wire import blank, blank_array, digest, weigh
 

@@ -46,14 +46,9 @@ from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
 from colabel.protocols.hamming.ot_halves import Half, OtChoices, OtOffer, Turn
 from colabel.protocols.hamming.ot_values import Schedule
 from colabel.protocols.hamming.pairs import Matrix, Pair
-from colabel.protocols.hamming.replies import (
-    check_own,
-    distances_between,
-    expect,
-    matrix,
-    shape_of,
-)
+from colabel.protocols.hamming.replies import check_own, distances_between, matrix, shape_of
 from colabel.protocols.keys import Group
+from colabel.protocols.replies import expect
 from colabel.wire import pack, weigh
 
 CHUNK_BYTES = 31 << 20  # blocks from 32 MB on are mapped anew each time, which takes longer

@@ -37,9 +37,10 @@ from colabel.protocols.channels import OVERHEAD, seal, seal_for_all, unseal, uns
 from colabel.protocols.hamming import pairs
 from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
 from colabel.protocols.hamming.pairs import Pair
-from colabel.protocols.hamming.replies import check_own, expect, refuse
+from colabel.protocols.hamming.replies import check_own
 from colabel.protocols.hamming.slots import batches, join, signs, slot_bits, slots, split
 from colabel.protocols.keys import Group
+from colabel.protocols.replies import expect, refuse
 from colabel.wire import pack, weigh
 
 _CODES, _SUMS = "paillier codes", "paillier sums"

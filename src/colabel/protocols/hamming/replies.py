@@ -4,31 +4,12 @@ Shapes and types follow from public sizes; a distance is at most the length of a
 """
 
 from collections.abc import Mapping
-from typing import NoReturn, TypeVar
 
 import numpy as np
 
-from colabel.conversation import Message, Replies
-from colabel.errors import RemoteProtocolError
 from colabel.protocols.hamming.pairs import Matrix, Pair, n_own
 from colabel.protocols.keys import Group
-
-Reply = TypeVar("Reply", bound=Message)
-
-
-def refuse(site: str, step: str, expected: str, got: str) -> NoReturn:
-    """Blame a site for a reply that does not belong here."""
-    raise RemoteProtocolError("not an answer", site=site, step=step, expected=expected, got=got)
-
-
-def expect(replies: Replies, step: str, kind: type[Reply]) -> dict[str, Reply]:
-    """The replies, all of the kind that this step has."""
-    found = {}
-    for name, reply in replies.items():
-        if not isinstance(reply, kind):
-            refuse(name, step, kind.__name__, type(reply).__name__)
-        found[name] = reply
-    return found
+from colabel.protocols.replies import refuse
 
 
 def matrix(found: np.ndarray | None, shape: tuple[int, ...], site: str, step: str) -> Matrix:

@@ -25,8 +25,8 @@ from colabel.graph.distances import CodeDistances, Distances
 from colabel.protocols.channels import group_stream
 from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
 from colabel.protocols.hamming.pairs import check_length
-from colabel.protocols.hamming.replies import expect
 from colabel.protocols.keys import Group
+from colabel.protocols.replies import expect
 from colabel.wire import blank_array, weigh
 
 _SECONDS_PER_WORD = 3e-10  # one XOR and popcount of 64 bits, one core

@@ -13,7 +13,7 @@ sum comes back.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import msgspec
@@ -44,8 +44,16 @@ class Terms(msgspec.Struct, frozen=True):
         return {owner: at for owner, at in spans(self.blocks).items() if self.sends(name, owner)}
 
     def sends(self, name: str, owner: str) -> bool:
-        """Whether a site sends an owner's rows."""
-        return owner != name and (owner in self.members or self.mode != "rows")
+        """Whether a site sends an owner's rows: all but its own, and those of who is lost."""
+        return owner != name and owner in self.members
+
+
+class Summed(Message, frozen=True):
+    """A request for a summand. A site answers it only inside `Contribute`, and only where the
+    total goes to whom the request's kind allows.
+    """
+
+    modes: ClassVar[tuple[Mode, ...]] = ()
 
 
 class Contribute(Message, frozen=True):
@@ -108,10 +116,9 @@ class Sums(ABC):
         step: str,
         what: str,
         requests: Mapping[str, Message],
-        members: Sequence[str],
         total: type[Total],
     ) -> Conversation[list[str]]:
-        """Sum matrices; every member gets the whole sum. Returns who received it."""
+        """Sum matrices; every site asked gets the whole sum. Returns who did."""
 
     @abstractmethod
     def public(

@@ -9,14 +9,16 @@ summed. A site lost on the way back does not learn its part; nobody else is affe
 [XCLP §3.3, Robustness].
 """
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, NamedTuple, cast
+from collections import Counter
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import Ask, Conversation, Message, Release
-from colabel.errors import RemoteProtocolError, SitesLost
+from colabel.conversation import Ask, Conversation, Done, Message, Release
+from colabel.errors import SitesLost
+from colabel.protocols.replies import expect, refuse
 from colabel.protocols.sums.base import (
     Contribute,
     Deliver,
@@ -64,12 +66,12 @@ class ClearSums(Sums):
         step: str,
         what: str,
         requests: Mapping[str, Message],
-        members: Sequence[str],
         total: type[Total],
     ) -> Conversation[list[str]]:
-        """Every member gets the sum."""
+        """Every site asked gets the sum."""
         found = yield from self._collect(step, what, requests, "shared", "wide", {})
-        return (yield from self._back(step, what, dict.fromkeys(members, found.ring), found, total))
+        parts = dict.fromkeys(found.terms.members, found.ring)
+        return (yield from self._back(step, what, parts, found, total))
 
     def public(
         self, step: str, what: str, requests: Mapping[str, Message], form: str = "wide"
@@ -106,7 +108,7 @@ class ClearSums(Sums):
         }
         release = Release(f"the sum of all sites' {what}", "each site", self.protects)
         replies = yield Ask(f"{step}.back", told, (release,))
-        return list(replies)
+        return list(expect(replies, f"{step}.back", Done))
 
 
 def ask_all(
@@ -120,26 +122,29 @@ def ask_all(
     replies = yield Ask(step, asked, (release,))
     if not replies:
         raise SitesLost(f"no site is left: none answered in the step {step!r}")
-    hidden = {name: cast("Hidden", replies[name]).ring for name in terms.members if name in replies}
+    came = expect(replies, step, Hidden)
+    hidden = {name: came[name].ring for name in terms.members if name in came}
     _check(terms, hidden)
     return hidden
 
 
 def _check(terms: Terms, hidden: Mapping[str, Ring]) -> None:
     """What is added up must be of one kind and shape."""
-    ring = FORMATS[terms.form].ring
-    first = next(iter(hidden.values()))
+    form = FORMATS[terms.form]
+    n_rows, n_columns = _usual_shape(hidden)
     for name, held in hidden.items():
-        n_rows = len(first) if terms.mode != "rows" else _n_sent(terms, name)
-        wanted = (n_rows, first.shape[-1])
-        if held.dtype != ring or held.shape != wanted:
-            raise RemoteProtocolError(
-                "a summand of another kind",
-                site=name,
-                step=terms.name,
-                expected=f"{wanted} of {ring}",
-                got=f"{held.shape} of {held.dtype.str}",
-            )
+        wanted = (_n_sent(terms, name) if terms.mode == "rows" else n_rows, n_columns)
+        if held.dtype != form.ring or held.shape != wanted or n_columns % form.n_limbs:
+            got = f"{held.shape} of {held.dtype.str}"
+            rule = "a summand of another kind"
+            refuse(name, terms.name, f"{wanted} of {form.ring}", got, rule)
+
+
+def _usual_shape(hidden: Mapping[str, Ring]) -> tuple[int, int]:
+    """The rows and columns that most have."""
+    shapes = [held.shape for held in hidden.values() if held.ndim == 2] or [(0, 0)]
+    rows, columns = (Counter(sizes) for sizes in zip(*shapes, strict=True))
+    return rows.most_common(1)[0][0], columns.most_common(1)[0][0]
 
 
 def _n_sent(terms: Terms, name: str) -> int:

@@ -17,15 +17,16 @@ the others. Are fewer than half left, the sum starts again among those [XCLP §3
 """
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
 from colabel.conversation import Ask, Conversation, Message, Release
 from colabel.crypto import agreement, shamir
 from colabel.errors import RemoteProtocolError, SitesLost
-from colabel.protocols.keys import Renew, Welcome
+from colabel.protocols.keys import Renew, Welcome, check_welcome
 from colabel.protocols.meeting import Register, meeting
+from colabel.protocols.replies import expect, refuse
 from colabel.protocols.sums.base import Mode, Terms, spans
 from colabel.protocols.sums.clear import ClearSums, Collected, add_up, ask_all
 from colabel.protocols.sums.fixed_point import Ring
@@ -76,7 +77,10 @@ class MaskedSums(ClearSums):
         welcomes = yield Ask("renew", dict.fromkeys(members, Renew(self.register.epoch + 1, 1)))
         if not welcomes:
             raise SitesLost("no site is left: none answered while keys were renewed")
-        fresh = {name: cast("Welcome", welcomes[name]) for name in members if name in welcomes}
+        found = expect(welcomes, "renew", Welcome)
+        for name, welcome in found.items():
+            check_welcome(name, "renew", welcome, self.register.epoch + 1, 1)
+        fresh = {name: found[name] for name in members if name in found}
         self.register = yield from meeting(fresh)
         self._next = 0
         return [name for name in members if name in self.register.joined]
@@ -91,7 +95,21 @@ class MaskedSums(ClearSums):
     ) -> Conversation[dict[str, Revealed]]:
         messages = dict.fromkeys(asked, Unmask(terms, came))
         replies = (yield Ask(f"{step}.unmask", messages, releases)) if messages else {}
-        return {name: cast("Revealed", reply) for name, reply in replies.items()}
+        shares = expect(replies, f"{step}.unmask", Revealed)
+        for name, held in shares.items():
+            self._check_shares(name, step, held, set(came), set(terms.members) - set(came))
+        return shares
+
+    def _check_shares(
+        self, name: str, step: str, held: Revealed, came: set[str], lost: set[str]
+    ) -> None:
+        """Whether one share of everybody is there; which number it is, nobody can check."""
+        shares = [*held.own_seeds.values(), *held.mask_keys.values()]
+        right = all(shamir.possible(share) for share in shares)
+        if not right or set(held.own_seeds) != came or set(held.mask_keys) != lost:
+            got = f"{len(held.own_seeds)} and {len(held.mask_keys)} shares"
+            expected = f"a share of {len(came)} own seeds and of {len(lost)} mask keys"
+            refuse(name, f"{step}.unmask", expected, got, "not the shares")
 
     def _take_off(
         self, terms: Terms, came: tuple[str, ...], shares: Mapping[str, Revealed], ring: Ring

@@ -21,8 +21,17 @@ from colabel.crypto.prg import stream
 from colabel.errors import InputError, Problem
 from colabel.protocols.channels import group_stream, pair_stream
 from colabel.protocols.keys import OwnKeys
-from colabel.protocols.meeting import Met, Shares, threshold
-from colabel.protocols.sums.base import Contribute, Deliver, Hidden, Summand, Terms, Total, spans
+from colabel.protocols.meeting import joined, threshold
+from colabel.protocols.sums.base import (
+    Contribute,
+    Deliver,
+    Hidden,
+    Summand,
+    Summed,
+    Terms,
+    Total,
+    spans,
+)
 from colabel.protocols.sums.fixed_point import FORMATS, Format, Ring, decode, encode, fits
 from colabel.wire import digest, pack, read_message
 
@@ -44,10 +53,13 @@ class Revealed(Message, frozen=True):
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """What a site remembers: its own rows of what it contributed last, and the terms."""
+    """What a site remembers of what it contributed last: the terms, its own rows (of rows), and
+    the shape of the total that it gets.
+    """
 
     terms: Terms
     own: np.ndarray
+    shape: tuple[int, ...]
 
 
 class Used(msgspec.Struct, frozen=True):
@@ -59,7 +71,12 @@ class Used(msgspec.Struct, frozen=True):
 def contribute(site: SiteSide, request: Contribute) -> Hidden:
     """Compute the summand, hide it, send all rows but one's own."""
     terms, form = request.terms, _form(site, request.terms)
-    summand = site.answer(read_message(request.kind, request.request, site.refuse))
+    inner = read_message(request.kind, request.request, site.refuse)
+    if not isinstance(inner, Summed):
+        site.refuse("not to be summed", "a request for a summand", request.kind)
+    if terms.mode not in inner.modes:
+        site.refuse("a total for others than agreed", " or ".join(inner.modes), terms.mode)
+    summand = site.answer(inner)
     if not isinstance(summand, Summand):
         site.refuse("not to be summed", "a request for a summand", request.kind)
     matrix = np.atleast_2d(np.asarray(summand.matrix, dtype=np.float64))
@@ -73,8 +90,8 @@ def contribute(site: SiteSide, request: Contribute) -> Hidden:
             )
         )
     ring = encode(matrix, form)
-    own = spans(terms.blocks).get(site.name, slice(0, 0))
-    site.remember(Sent(terms, ring[own].copy()))
+    own = ring[spans(terms.blocks).get(site.name, slice(0, 0))].copy()
+    site.remember(Sent(terms, own, own.shape if terms.mode == "rows" else ring.shape))
     if terms.slot >= 0:
         _use(site, terms, digest(pack(request)))
         hide(site, terms, form, ring)
@@ -85,7 +102,7 @@ def contribute(site: SiteSide, request: Contribute) -> Hidden:
 
 def hide(site: SiteSide, terms: Terms, form: Format, ring: Ring) -> None:
     """Add all masks, in place [XCLP §3.2: Z̃ = Z + M]."""
-    keys, met = site.recall(OwnKeys), site.recall(Met)
+    keys, (met, _) = site.recall(OwnKeys), joined(site)
     where = spans(terms.blocks)
     for peer in terms.members:
         if peer != site.name:
@@ -132,12 +149,13 @@ def unmask(site: SiteSide, request: Unmask) -> Revealed:
         site.refuse("masks of another sum", repr(site.recall(Sent).terms.name), repr(terms.name))
     if not came <= set(terms.members) or site.name not in came:
         site.refuse("wrong contributors", "members, and me among them", ", ".join(sorted(came)))
-    need = threshold(len(site.recall(Met).order))
+    met, shares = joined(site)
+    need = threshold(len(met.order))
     if len(came) < need or (terms.mode == "public" and len(came) < 2):
         site.refuse("too few to hide each other", f"{need} contributors", str(len(came)))
     revealed = ", ".join(sorted(came))
     _once(site, f"shares of {terms.slot}", revealed, "both shares of one site are asked")
-    gifts = site.recall(Shares).gifts
+    gifts = shares.gifts
     return Revealed(
         {name: gifts[name].own_seeds[terms.slot] for name in terms.members if name in came},
         {name: gifts[name].mask_keys[terms.slot] for name in terms.members if name not in came},
@@ -146,23 +164,26 @@ def unmask(site: SiteSide, request: Unmask) -> Revealed:
 
 def deliver(site: SiteSide, request: Deliver) -> Message:
     """Take off what only this site knows, add one's own part, and read the total."""
-    terms, form = request.terms, _form(site, request.terms)
+    terms, form, sent = request.terms, _form(site, request.terms), site.recall(Sent)
     kind = Message.kinds.get(request.kind)
     if kind is None or not issubclass(kind, Total):
         site.refuse("not a total", "a kind of total", request.kind)
-    ring = request.ring.astype(form.ring)
+    if sent.terms != terms or terms.mode == "public":
+        site.refuse("the total of another sum", repr(sent.terms.name), repr(terms.name))
+    if request.ring.dtype != form.ring or request.ring.shape != sent.shape:
+        got = f"{request.ring.shape} of {request.ring.dtype.str}"
+        site.refuse("malformed total", f"{sent.shape} of {form.ring}", got)
+    came = request.contributors
+    if len(set(came)) != len(came) or not set(came) <= set(terms.members):
+        site.refuse("wrong contributors", "members, each once", ", ".join(came))
+    ring = request.ring.copy()
     if terms.mode == "rows":
-        sent = site.recall(Sent)
-        if sent.terms != terms or ring.shape != sent.own.shape:
-            site.refuse("the total of another sum", repr(sent.terms.name), repr(terms.name))
         ring += sent.own.astype(form.ring)
         for peer in _peers(site, request):
             ring -= _channel_mask(site, peer, terms, ring)
     elif terms.slot >= 0:
         for name in request.contributors:
             ring -= _group_mask(site, name, terms, ring)
-    if ring.ndim != 2 or ring.shape[1] % form.n_limbs:
-        site.refuse("malformed total", "a matrix", str(ring.shape))
     return site.answer(kind(decode(ring, form)))
 
 
@@ -180,6 +201,8 @@ def _form(site: SiteSide, terms: Terms) -> Format:
 def _check_terms(site: SiteSide, terms: Terms, n_rows: int) -> None:
     """Refuse terms under which a mask would be missing or be used for something else."""
     expected = sum(terms.blocks.values()) if terms.mode == "rows" else n_rows
+    if terms.blocks and terms.mode != "rows":
+        site.refuse("blocks of rows that nobody owns", "none", ", ".join(terms.blocks))
     if n_rows != expected or min(terms.blocks.values(), default=0) < 0:
         site.refuse("rows of other owners", f"blocks of {n_rows} rows", f"{expected} rows")
     if site.name not in terms.members or len(set(terms.members)) != len(terms.members):
@@ -190,10 +213,11 @@ def _check_terms(site: SiteSide, terms: Terms, n_rows: int) -> None:
         return
     if terms.slot >= len(site.recall(OwnKeys).masks):
         site.refuse("no such mask", f"below {len(site.recall(OwnKeys).masks)}", str(terms.slot))
-    strangers = set(terms.members) - set(site.recall(Shares).gifts)
+    met, shares = joined(site)
+    strangers = set(terms.members) - set(shares.gifts)
     if strangers:
         site.refuse("not a member of this session", "those who joined", ", ".join(strangers))
-    if len(terms.members) < threshold(len(site.recall(Met).order)):
+    if len(terms.members) < threshold(len(met.order)):
         site.refuse("too few to hide each other", "more than half", ", ".join(terms.members))
 
 
