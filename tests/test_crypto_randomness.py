@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
 from colabel import randomness
 from colabel.crypto.prg import stream
@@ -36,3 +37,10 @@ def test_streams_differ_by_purpose_and_seed():
 def test_a_stream_is_balanced():
     bits = np.unpackbits(np.frombuffer(stream(bytes(32), "bits", 100_000), np.uint8))
     assert abs(bits.mean() - 0.5) < 0.003
+
+
+def test_secret_noise_is_normal_and_never_the_same():
+    drawn = randomness.secret_normal((50_000, 2))
+    assert kstest(drawn.ravel(), "norm").pvalue > 1e-6
+    assert abs(np.corrcoef(drawn.T)[0, 1]) < 0.03
+    assert (randomness.secret_normal((3, 2)) != randomness.secret_normal((3, 2))).all()

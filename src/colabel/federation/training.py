@@ -11,6 +11,7 @@ Who learns what: sites: the model, and what goes with it for the terms. Server: 
 and mean loss (in clear), or the sum of the changes only (masked). Pseudo-labels stay at the site.
 """
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from colabel.federation.sampling import batch_for, rate_for, sample
 from colabel.federation.training_plan import Stage, TrainingPlan
 from colabel.learning.aggregation import mean, means, moved
 from colabel.learning.parameters import Parameters, unflatten
-from colabel.learning.terms.base import Shared
+from colabel.learning.terms.base import Shared, Term
 from colabel.protocols.keys import Group, hello
 from colabel.protocols.replies import expect
 from colabel.protocols.setup import agree
@@ -35,7 +36,7 @@ from colabel.protocols.sums import Sums
 from colabel.wire import pack
 
 Tell = Callable[[Mapping[str, Any]], None]
-Judge = Callable[[Parameters], Mapping[str, float]]
+Judge = Callable[[Parameters, Shared, Sequence[Term]], Mapping[str, float]]
 
 MODEL = Release("the model", "each site", "in clear")
 UPDATES = Release("each site's model after the round, and its mean loss", "server", "in clear")
@@ -43,13 +44,17 @@ UPDATES = Release("each site's model after the round, and its mean loss", "serve
 
 @dataclass(frozen=True)
 class State:
-    """All that the server carries from round to round."""
+    """All that the server carries from round to round.
+
+    best_kept: what was kept for the terms when the model was best.
+    """
 
     model: Parameters
     kept: Shared = field(default_factory=dict)
     round: int = 0
     best: Parameters | None = None
     best_score: float = -1.0
+    best_kept: Shared = field(default_factory=dict)
 
 
 def _nothing(event: Mapping[str, Any]) -> None:
@@ -78,7 +83,7 @@ def train(
         while first <= state.round < stop:
             state, events = yield from _round(everybody, plan, number, state.round - first, state)
             if judge is not None and (state.round % plan.judge_every == 0 or state.round == stop):
-                state, scores = _judged(state, judge)
+                state, scores = _judged(state, judge, stage)
                 events |= {"scores": scores}
             tell({"event": "round", "stage": number, **events})
             keep(state)
@@ -91,11 +96,11 @@ def _label_once(everybody: Group, state: State) -> Conversation[None]:
     yield Ask("once", dict.fromkeys(everybody.names, request), (MODEL,))
 
 
-def _judged(state: State, judge: Judge) -> tuple[State, dict[str, float]]:
-    scores = dict(judge(state.model))
+def _judged(state: State, judge: Judge, stage: Stage) -> tuple[State, dict[str, float]]:
+    scores = dict(judge(state.model, state.kept, stage.terms))
     score = scores["accuracy"]
     if score > state.best_score:
-        state = State(state.model, state.kept, state.round, state.model, score)
+        state = dataclasses.replace(state, best=state.model, best_score=score, best_kept=state.kept)
     return state, scores
 
 
@@ -121,7 +126,8 @@ def _round(
     events = {"round": state.round, "sites": chosen, "rate": rate, "came": after.came}
     if after.loss is not None:
         events["loss"] = after.loss
-    return State(after.model, after.kept, state.round + 1, state.best, state.best_score), events
+    number = state.round + 1
+    return dataclasses.replace(state, model=after.model, kept=after.kept, round=number), events
 
 
 def _label(group: Group, sums: Sums, plan: TrainingPlan, state: State) -> Conversation[list[str]]:
@@ -179,7 +185,8 @@ class _After:
 def _in_clear(
     stage: Stage, state: State, requests: Mapping[str, Train], share: float
 ) -> Conversation[_After]:
-    replies = yield Ask("train", requests, (MODEL, UPDATES))
+    shown = [release for term in stage.terms for release in term.releases()]
+    replies = yield Ask("train", requests, (MODEL, UPDATES, *shown))
     found = expect(replies, "train", Trained)
     if not found:
         return _After(state.model, state.kept, [], None)

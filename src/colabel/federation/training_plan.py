@@ -94,6 +94,14 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
                 f"{where} propagates labels, and there is no plan for the graph",
                 "Give `graph`.",
             )
+            found += [problem for term in stage.terms for problem in term.problems()]
+            needs_head = stage.labels in ("network", "once")
+            needs_head |= any(term.needs_head for term in stage.terms)
+            need(
+                self.model.head or not needs_head,
+                f"{where} needs the head of the model, which has none",
+                "Set model.head, or take a term that needs none.",
+            )
             need(
                 self.protection == "none" or all(term.linear for term in stage.terms),
                 f"{where} has a term that needs more than the sum of the sites' models",

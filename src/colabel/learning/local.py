@@ -28,7 +28,8 @@ def update(work: Work, terms: Sequence[Term]) -> float:
     # dropout draws from the global generator
     with torch.random.fork_rng(devices=[]), enough_threads(network):
         torch.manual_seed(int(torch.randint(2**62, (), generator=work.generator)))
-        for step in batches(work, use_unlabelled=use_unlabelled):
+        own = [steps for part in active if (steps := part.own_steps()) is not None]
+        for step in own[0] if own else batches(work, use_unlabelled=use_unlabelled):
             parts = [part.loss(step) for part in active]
             loss = sum((part for part in parts if part is not None), torch.zeros(()))
             if not loss.requires_grad:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -12,8 +12,9 @@ from torch import Tensor as Tensor  # others take it from here
 
 from colabel.learning.augment import weaken
 from colabel.learning.models.network import ModelPlan, Network
-from colabel.learning.parameters import Parameters
 from colabel.learning.plan import LocalPlan
+
+Arrays = dict[str, NDArray[Any]]
 
 
 class Targets(NamedTuple):
@@ -60,9 +61,9 @@ class Work:
     rate: float
     progress: Progress
     generator: torch.Generator
-    shared: dict[str, Parameters] = field(default_factory=dict)
-    memory: dict[str, Parameters] = field(default_factory=dict)
-    returned: dict[str, Parameters] = field(default_factory=dict)
+    shared: dict[str, Arrays] = field(default_factory=dict)
+    memory: dict[str, Arrays] = field(default_factory=dict)
+    returned: dict[str, Arrays] = field(default_factory=dict)
 
     def view(self, points: Tensor) -> Tensor:
         """Points as the model sees them in training: normalised and augmented."""

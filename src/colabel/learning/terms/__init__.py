@@ -4,10 +4,11 @@ from colabel.learning.terms.base import Active, Term
 from colabel.learning.terms.cross_entropy import CrossEntropy
 from colabel.learning.terms.fedmatch import FedMatch
 from colabel.learning.terms.mean_teacher import MeanTeacher
+from colabel.learning.terms.prototypes import Prototypes
 from colabel.learning.terms.proximal import Proximal
 from colabel.learning.terms.scaffold import Scaffold
 
-AnyTerm = CrossEntropy | FedMatch | MeanTeacher | Proximal | Scaffold
+AnyTerm = CrossEntropy | FedMatch | MeanTeacher | Prototypes | Proximal | Scaffold
 
 __all__ = [
     "Active",
@@ -15,6 +16,7 @@ __all__ = [
     "CrossEntropy",
     "FedMatch",
     "MeanTeacher",
+    "Prototypes",
     "Proximal",
     "Scaffold",
     "Term",

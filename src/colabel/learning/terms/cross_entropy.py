@@ -1,5 +1,7 @@
 """Cross entropy on labels and pseudo-labels, each weighted by its confidence [XCLP §4.2]."""
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -10,6 +12,8 @@ from colabel.learning.work import Step, Work
 
 class CrossEntropy(Term, frozen=True, kw_only=True):
     """L = Σ ω_i · ℓ(f(x_i), y_i) over the batch, divided by its size; ω = 1 for true labels."""
+
+    needs_head: ClassVar[bool] = True
 
     def start(self, work: Work) -> Active:
         """Begin a round."""

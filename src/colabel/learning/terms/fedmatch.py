@@ -25,6 +25,7 @@ from torch import Tensor
 from torch.func import functional_call
 from torch.nn import functional
 
+from colabel.conversation import Release
 from colabel.learning.parameters import Parameters, tensors, trainable
 from colabel.learning.terms.base import Active, Shared, Term
 from colabel.learning.work import Step, Work, as_input
@@ -45,6 +46,7 @@ class FedMatch(Term, frozen=True, kw_only=True):
 
     uses_unlabelled: ClassVar[bool] = True
     linear: ClassVar[bool] = False
+    needs_head: ClassVar[bool] = True
     helpers: int = 2
     interval: int = 10
     confidence: float = 0.75
@@ -59,6 +61,15 @@ class FedMatch(Term, frozen=True, kw_only=True):
     def start(self, work: Work) -> Active:
         """Begin a round."""
         return _FedMatch(self, work)
+
+    def releases(self) -> tuple[Release, ...]:
+        """ψ and answers go to the server, ψ in later rounds to the sites it helps."""
+        return (
+            Release(
+                "each site's ψ, and its model's answers to random points", "server", "in clear"
+            ),
+            Release("each site's ψ", "each site", "in clear"),
+        )
 
     def send(self, kept: Shared, site: str) -> Shared:
         """ψ, and those of the helpers chosen last."""

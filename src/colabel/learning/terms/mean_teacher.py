@@ -22,6 +22,7 @@ class MeanTeacher(Term, frozen=True, kw_only=True):
     """weight · ramp-up · mean squared difference of the class probabilities of both."""
 
     uses_unlabelled: ClassVar[bool] = True
+    needs_head: ClassVar[bool] = True
     returns: ClassVar[tuple[str, ...]] = (TEACHER,)
     decay: float = 0.97
     weight: float = 100.0
