@@ -45,6 +45,10 @@ class Release:
     of: tuple[str, ...] = ()
 
 
+# the mechanism of what is released because the plan protects nothing
+UNPROTECTED = "in clear, no protection"
+
+
 @dataclass(frozen=True)
 class Ask:
     """One step: a message for each site asked, and what the answers will reveal."""

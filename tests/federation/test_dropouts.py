@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colabel.conversation import Done
+from colabel.conversation import UNPROTECTED, Done
 from colabel.crypto.identity import Identity
 from colabel.data.site import Site, Sites
 from colabel.engines.faults import Fault
@@ -187,7 +187,7 @@ def test_the_ledger_names_who_released_what(sites):
     entries = {entry.step: entry for entry in outcome.ledger}
     assert LOST in entries["hello"].sites
     assert LOST not in entries["codes"].sites
-    assert {entry.mechanism for entry in outcome.ledger} == {"in clear"}
+    assert {entry.mechanism for entry in outcome.ledger} == {"in clear", UNPROTECTED}
     assert any("fixed in the plan" in entry.what for entry in outcome.ledger.seen_by("everyone"))
 
 

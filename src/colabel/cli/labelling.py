@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from colabel.data import Sites
     from colabel.federation.plan import LabellingPlan
     from colabel.jobs.label import Outcome
-    from colabel.protocols.hamming.base import Cost
+    from colabel.protocols.cost import Cost
     from colabel.report import Compared, Results
     from colabel.report.scoring import Truth
     from colabel.runs import RunFolder

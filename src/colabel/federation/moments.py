@@ -22,6 +22,8 @@ from colabel.federation.site import SiteSession
 from colabel.protocols.keys import Group
 from colabel.protocols.sums import Mode, Summand, Summed, Sums, Total
 
+POINTS = "moments of the points"
+
 
 class SumPoints(Summed, frozen=True):
     """Add up your points; or none, if you are new and only help to hide the others' sum."""
@@ -75,5 +77,5 @@ def share_moments(
     if plan.features == "identity":
         return group
     asked = {name: SumPoints(name in newcomers) for name in group.names}
-    received = yield from sums.shared("moments", "moments of the points", asked, PointSums)
+    received = yield from sums.shared("moments", POINTS, asked, PointSums)
     return group.only(received)

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import Done
+from colabel.conversation import Done, Release
 from colabel.crypto.prg import stream
 from colabel.data.site import UNLABELLED
 from colabel.errors import InputError
@@ -32,6 +32,9 @@ class Influence(Summed, frozen=True):
     """
 
     modes: ClassVar[tuple[Mode, ...]] = ("rows",)
+    reveals: ClassVar[tuple[Release, ...]] = (
+        Release("how far its own labels reach the points of every site", "each site", "in clear"),
+    )
 
     columns: np.ndarray
     owners: tuple[int, ...]

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import Done
+from colabel.conversation import Done, Release
 from colabel.federation.own_labels import (
     check_columns,
     class_prior,
@@ -25,6 +25,7 @@ from colabel.protocols.sums import Mode, Summand, Summed, Total
 
 EXPONENTS = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
 _LEAST = 1e-4  # no label costs more than this one's logarithm
+N_RATINGS = 5 + len(EXPONENTS)  # numbers that rate a candidate
 Floats = NDArray[np.float64]
 
 
@@ -36,6 +37,13 @@ class Try(Summed, frozen=True):
     """
 
     modes: ClassVar[tuple[Mode, ...]] = ("rows",)
+    reveals: ClassVar[tuple[Release, ...]] = (
+        Release(
+            "how far its own labels reach the labelled points of every site",
+            "each site",
+            "in clear",
+        ),
+    )
 
     columns: np.ndarray
     owners: tuple[int, ...]

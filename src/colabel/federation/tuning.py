@@ -5,7 +5,8 @@ one beats it by more than one standard error of the difference (docs/decisions/0
 is a choice or not, the same sums say how far the scores must be sharpened to be probabilities.
 
 step       who learns what
-try        as the protocol of the sum says
+try        each site: how far its labels reach the tried points of all sites, under every candidate;
+           and as the protocol of the sum says
 try.back   each site: the scores of its own tried points, under every candidate
 rate       server: for every candidate, how well it hit all sites' labels together
 
@@ -19,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import Conversation, Message
+from colabel.conversation import Conversation
 from colabel.errors import SitesLost
 from colabel.federation.graphs import labelled, weigh
 from colabel.federation.own_trials import EXPONENTS, Rate, TriedScores, Try
@@ -35,6 +36,8 @@ NEIGHBOURS = (10, 20, 40)
 REACHES = (0.5, 1.0, 2.0, 4.0)  # times 1 − α of the default
 MOST_TRIED = 500  # labelled points that are left out in turn
 USUAL_EXPONENT = 2.0  # where no label can be left out
+
+TRIED, RATINGS = "scores of tried points", "ratings of settings"
 
 
 class Candidate(NamedTuple):
@@ -81,23 +84,31 @@ def candidates(group: Group, plan: LabellingPlan) -> list[Candidate]:
     return list(dict.fromkeys([usual, *others]))
 
 
+def left_out(group: Group, plan: LabellingPlan) -> NDArray[np.intp]:
+    """Which of all labelled points are left out in turn; none if there is nothing to learn."""
+    n_labelled = len(labelled(group))
+    needed = len(candidates(group, plan)) > 1 or plan.confidence == "probability"
+    if not needed or n_labelled < 2:
+        return np.empty(0, dtype=np.intp)
+    return np.unique(np.linspace(0, n_labelled - 1, MOST_TRIED).round().astype(np.intp))
+
+
 def choose(
     group: Group, sums: Sums, distances: Distances, plan: LabellingPlan
 ) -> Conversation[Choice]:
     """The plan's k and α, chosen by trying where it says "auto", and the exponent."""
-    options = candidates(group, plan)
-    at = labelled(group)
-    if (len(options) == 1 and plan.confidence != "probability") or len(at) < 2:
+    options, picked = candidates(group, plan), left_out(group, plan)
+    if not len(picked):
         return Choice(*options[0], USUAL_EXPONENT)
-    picked = np.unique(np.linspace(0, len(at) - 1, MOST_TRIED).round().astype(int))
+    at = labelled(group)
     columns = _try_all(distances, plan, options, at[picked], at)
-    requests, owners = _requests(group, picked, columns)
+    requests, owners = requests_for(group, picked, columns)
     blocks = {name: count + 1 for name, count in owners.items()}
-    told = yield from sums.rows("try", "scores of tried points", requests, blocks, TriedScores)
+    told = yield from sums.rows("try", TRIED, requests, blocks, TriedScores)
     if not told:
         return Choice(*options[0], USUAL_EXPONENT)
     try:
-        ratings = yield from sums.public("rate", "ratings of settings", dict.fromkeys(told, Rate()))
+        ratings = yield from sums.public("rate", RATINGS, dict.fromkeys(told, Rate()))
     except SitesLost:  # one site is left: the sum of its ratings would be its own
         return Choice(*options[0], USUAL_EXPONENT)
     n_gains = ratings.shape[1] - len(EXPONENTS)
@@ -120,9 +131,9 @@ def _try_all(
     return columns
 
 
-def _requests(
+def requests_for(
     group: Group, picked: NDArray[np.intp], columns: NDArray[np.float32]
-) -> tuple[dict[str, Message], Mapping[str, int]]:
+) -> tuple[dict[str, Try], Mapping[str, int]]:
     """Each site's columns, and how many tried points it owns."""
     ends = np.cumsum([size.n_labelled for size in group.sizes.values()])
     starts = np.concatenate([[0], ends[:-1]])
@@ -130,7 +141,7 @@ def _requests(
     own = {name: picked[(picked >= a) & (picked < b)] - a for name, (a, b) in spans.items()}
     owners = tuple(len(mine) for mine in own.values())
     firsts = np.concatenate([[0], np.cumsum(owners)])
-    requests: dict[str, Message] = {
+    requests = {
         name: Try(columns[:, :, a:b], owners, int(first), tuple(own[name].tolist()))
         for (name, (a, b)), first in zip(spans.items(), firsts, strict=False)
     }

@@ -11,6 +11,7 @@ never taken part.
 from collections.abc import Sequence
 
 from colabel.conversation import (
+    UNPROTECTED,
     Ask,
     Conversation,
     Done,
@@ -66,7 +67,7 @@ def _only_unprotected(site: SiteSide) -> None:
         site.refuse("the seed is there already", "one seed", "another")
 
 
-SEED = Release("the seed of the hyperplanes", "server", "in clear")
+SEED = Release("the seed of the hyperplanes", "server", UNPROTECTED)
 
 
 def share_seed(names: Sequence[str]) -> Conversation[list[str]]:

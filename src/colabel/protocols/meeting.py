@@ -1,7 +1,8 @@
 """Sites meet through a server that they need not trust with a secret.
 
 step     message          bytes up per site             who learns what
-meet     Meet → Boxes     (m − 1) · (~90 + 68 · masks)  server: nothing; peers: shares (see below)
+meet     Meet → Boxes     (m − 1) · (~90 + 68 · masks)  server: nothing; peers: shares (see below),
+                                                        everybody's sizes and public keys
 join     Join → Done      0                             every site: a secret that all sites share
 
 In `meet` each site checks the signature of every introduction, computes a secret with every peer,
@@ -191,12 +192,16 @@ class Register(NamedTuple):
         return threshold(len(self.met))
 
 
+INTRODUCTIONS = Release(
+    "number of points, of labelled points and of features, and public keys", "sites", "in clear"
+)
 MEETING = Release("shares of its masks and a proposal for the shared secret", "sites", "encrypted")
 
 
 def meeting(welcomes: Mapping[str, Welcome]) -> Conversation[Register]:
     """Let the sites meet; those that stayed share a secret that the server does not know."""
-    met = yield Ask("meet", dict.fromkeys(welcomes, Meet(dict(welcomes))), (MEETING,))
+    releases = (INTRODUCTIONS, MEETING)
+    met = yield Ask("meet", dict.fromkeys(welcomes, Meet(dict(welcomes))), releases)
     replies = expect(met, "meet", Boxes)
     boxes = {name: replies[name].boxes for name in welcomes if name in replies}
     for name in boxes:

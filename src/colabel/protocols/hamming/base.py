@@ -2,42 +2,31 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from colabel.conversation import Conversation, Message
+from colabel.conversation import Conversation, Message, Release
 from colabel.graph.distances import Distances
+from colabel.protocols.cost import Cost
 from colabel.protocols.keys import Group
 
 Handlers = Mapping[type[Message], Callable[[Any, Any], Message]]
 
-
-@dataclass(frozen=True)
-class Cost:
-    """What a protocol will cost, before it runs: exact bytes and steps, estimated seconds.
-
-    Bytes are those of all sites together; `seconds` those of all parties, one after the other.
-    """
-
-    bytes_up: int
-    bytes_down: int
-    steps: int
-    seconds: float
-
-    def __add__(self, other: "Cost") -> "Cost":
-        return Cost(
-            self.bytes_up + other.bytes_up,
-            self.bytes_down + other.bytes_down,
-            self.steps + other.steps,
-            self.seconds + other.seconds,
-        )
+# what several ways have in common
+NOBODY = "nobody; the server with a site knows the distances and that site's own points"
+SERVER_AND_SITE = "the server with one site: together they see the codes of all sites"
 
 
 class SecureHamming(ABC):
-    """A way in which the server gets all pairwise Hamming distances [XCLP Alg. 1, line 5]."""
+    """A way in which the server gets all pairwise Hamming distances [XCLP Alg. 1, line 5].
+
+    `protects` and `broken_by` are what `colabel cost` says of it; `releases` is what a run between
+    two sites or more writes into the ledger.
+    """
 
     name: ClassVar[str]
     protects: ClassVar[str]
+    broken_by: ClassVar[str]
+    releases: ClassVar[tuple[Release, ...]]
     handlers: ClassVar[Handlers]
 
     @abstractmethod

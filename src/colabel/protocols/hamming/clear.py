@@ -12,9 +12,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
+from colabel.conversation import UNPROTECTED, Ask, Conversation, Message, Release, SiteSide
 from colabel.graph.distances import CodeDistances, Distances
-from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
+from colabel.protocols.cost import Cost
+from colabel.protocols.hamming.base import Handlers, SecureHamming
 from colabel.protocols.hamming.sketch import check
 from colabel.protocols.keys import Group
 from colabel.protocols.replies import expect
@@ -33,7 +34,9 @@ class Codes(Message, frozen=True):
     codes: np.ndarray
 
 
-CODES = Release("the codes of all points, hence all distances and directions", "server", "in clear")
+CODES = Release(
+    "the codes of all points, hence all distances and directions", "server", UNPROTECTED
+)
 
 
 def share_codes(site: SiteSide, request: ShareCodes) -> Codes:
@@ -46,6 +49,8 @@ class ClearHamming(SecureHamming):
 
     name: ClassVar[str] = "clear"
     protects: ClassVar[str] = "no protection: the server sees all codes"
+    broken_by: ClassVar[str] = "the server alone"
+    releases: ClassVar[tuple[Release, ...]] = (CODES,)
     handlers: ClassVar[Handlers] = {ShareCodes: share_codes}
 
     def conversation(

@@ -34,8 +34,10 @@ from colabel.crypto.sealing import OVERHEAD
 from colabel.graph.distances import Distances
 from colabel.machine import in_threads, n_threads
 from colabel.protocols.channels import EVERYBODY, pair_stream, seal_bytes, unseal_bytes
-from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
+from colabel.protocols.cost import Cost
+from colabel.protocols.hamming.base import SERVER_AND_SITE, Handlers, SecureHamming
 from colabel.protocols.hamming.pairs import (
+    DISTANCES,
     OWN,
     Matrix,
     Pair,
@@ -198,6 +200,8 @@ class DealerHamming(SecureHamming):
 
     name: ClassVar[str] = "dealer"
     protects: ClassVar[str] = "dealt masks: safe unless the server and a site work together"
+    broken_by: ClassVar[str] = SERVER_AND_SITE
+    releases: ClassVar[tuple[Release, ...]] = (OWN, MASKED, DISTANCES)
     handlers: ClassVar[Handlers] = {Exchange: exchange, Compare: compare}
 
     def conversation(

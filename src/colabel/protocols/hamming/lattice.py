@@ -36,9 +36,11 @@ from colabel.crypto.prg import SEED_BYTES, stream
 from colabel.crypto.sealing import OVERHEAD
 from colabel.graph.distances import Distances
 from colabel.protocols.channels import EVERYBODY, seal_bytes, unseal_bytes
+from colabel.protocols.cost import Cost
 from colabel.protocols.hamming import lattice_algebra as algebra
-from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
+from colabel.protocols.hamming.base import NOBODY, Handlers, SecureHamming
 from colabel.protocols.hamming.pairs import (
+    DISTANCES,
     OWN,
     Matrix,
     Pair,
@@ -183,6 +185,8 @@ class LatticeHamming(SecureHamming):
 
     name: ClassVar[str] = "lattice"
     protects: ClassVar[str] = "lattice encryption: the server sees distances only"
+    broken_by: ClassVar[str] = NOBODY
+    releases: ClassVar[tuple[Release, ...]] = (OWN, SEALED, ADDED, MASKS, DISTANCES)
     handlers: ClassVar[Handlers] = {Encrypt: encrypt, Multiply: multiply, Decrypt: decrypt}
 
     def conversation(

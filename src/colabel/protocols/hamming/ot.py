@@ -31,6 +31,7 @@ A site lost in any step is as if it had never taken part [XCLP §3.3, Robustness
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 import msgspec
@@ -41,15 +42,16 @@ from colabel.crypto.base_ot import POINT_BYTES
 from colabel.crypto.ot_extension import KAPPA
 from colabel.graph.distances import Distances
 from colabel.protocols import channels
+from colabel.protocols.cost import Cost
 from colabel.protocols.hamming import ot_halves, pairs
-from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
+from colabel.protocols.hamming.base import NOBODY, Handlers, SecureHamming
 from colabel.protocols.hamming.ot_halves import Half, OtChoices, OtOffer, Turn
 from colabel.protocols.hamming.ot_values import Schedule
 from colabel.protocols.hamming.pairs import Matrix, Pair
 from colabel.protocols.hamming.replies import check_own, distances_between, matrix, shape_of
 from colabel.protocols.keys import Group
 from colabel.protocols.replies import expect
-from colabel.wire import pack, weigh
+from colabel.wire import blank_array, pack, weigh
 
 CHUNK_BYTES = 31 << 20  # blocks from 32 MB on are mapped anew each time, which takes longer
 MOST_CHUNK_BYTES = 1 << 29
@@ -209,6 +211,8 @@ class OtHamming(SecureHamming):
     protects: ClassVar[str] = (
         "codes are compared by oblivious transfer: the server sees distances, sites see nothing"
     )
+    broken_by: ClassVar[str] = NOBODY
+    releases: ClassVar[tuple[Release, ...]] = (pairs.DISTANCES, pairs.OWN)
     handlers: ClassVar[Handlers] = {StartOt: start, CarryOt: carry, EndOt: end}
 
     def __init__(self, chunk_bytes: int = CHUNK_BYTES) -> None:
@@ -251,22 +255,37 @@ class OtHamming(SecureHamming):
         last = self._last_step(group, n_bits, wanted)
         starts = dict(self._starts(group, n_bits, wanted))
         up, down = 0, sum(weigh("server", message) for message in starts.values())
-        made = self._parcel_sizes(group, n_bits, wanted, 0)
-        for number in range(1, last + 1):
-            for name in group.names:
-                own = {peer: n for (sender, peer), n in made.items() if sender == name}
-                come = {sender: n for (sender, peer), n in made.items() if peer == name}
-                up += _weigh(name, OtParcels(dict.fromkeys(own, b"")), own.values())
-                blank = dict.fromkeys(come, b"")
-                asked = EndOt(last, blank, True) if number == last else CarryOt(number, blank)
-                down += _weigh("server", asked, come.values())
-            made = self._parcel_sizes(group, n_bits, wanted, number)
+        for first, after in pairwise(self._changes(group, n_bits, wanted, last)):
+            more = self._step_cost(group, n_bits, wanted, first, last)
+            up, down = up + more[0] * (after - first), down + more[1] * (after - first)
         up += sum(_weigh_sums(group, wanted, name) for name in group.names)
         values = sum(
             group.sizes[left].n_points * group.sizes[right].n_points for left, right in wanted
         )
         seconds = values * n_bits * _SECONDS_PER_VALUE + len(wanted) * _SECONDS_PER_PAIR
         return Cost(up, down, last + 1, seconds)
+
+    def _changes(self, group: Group, n_bits: int, wanted: Sequence[Pair], last: int) -> list[int]:
+        """The steps from 1 on that may weigh something else than the one before, and the end."""
+        found = {1, 2, 3, 4, last, last + 1, 2**7, 2**8, 2**16}
+        for n_chunks in {self._schedule(group, n_bits, pair).n_chunks for pair in wanted}:
+            found.update(range(n_chunks + 1, n_chunks + 5))
+        return sorted(step for step in found if 1 <= step <= last + 1)
+
+    def _step_cost(
+        self, group: Group, n_bits: int, wanted: Sequence[Pair], number: int, last: int
+    ) -> tuple[int, int]:
+        """Bytes up in the step before, which this one carries on, and bytes down in this one."""
+        made = self._parcel_sizes(group, n_bits, wanted, number - 1)
+        up = down = 0
+        for name in group.names:
+            own = {peer: n for (sender, peer), n in made.items() if sender == name}
+            come = {sender: n for (sender, peer), n in made.items() if peer == name}
+            up += _weigh(name, OtParcels(dict.fromkeys(own, b"")), own.values())
+            none = dict.fromkeys(come, b"")
+            asked = EndOt(last, none, True) if number == last else CarryOt(number, none)
+            down += _weigh("server", asked, come.values())
+        return up, down
 
     def _schedule(self, group: Group, n_bits: int, pair: Pair) -> Schedule:
         n_left, n_right = (group.sizes[name].n_points for name in pair)
@@ -344,11 +363,11 @@ def _header(n: int) -> int:
 
 def _weigh_sums(group: Group, wanted: Sequence[Pair], name: str) -> int:
     n = group.sizes[name].n_points
-    own = np.zeros(pairs.n_own(n), dtype=np.uint16)
-    lefts = {k: _zeros(group.sizes[k].n_points, n) for k in pairs.rights(wanted, name)}
-    rights = {j: _zeros(n, group.sizes[j].n_points) for j in pairs.lefts(wanted, name)}
-    return weigh(name, OtSums(own, lefts, rights))
-
-
-def _zeros(n_right: int, n_left: int) -> Matrix:
-    return np.zeros((n_right, n_left), dtype=np.uint16)
+    lefts = {k: group.sizes[k].n_points for k in pairs.rights(wanted, name)}
+    rights = {j: group.sizes[j].n_points for j in pairs.lefts(wanted, name)}
+    none = np.empty((0, 0), np.uint16)
+    empty = OtSums(np.empty(0, np.uint16), dict.fromkeys(lefts, none), dict.fromkeys(rights, none))
+    more = blank_array("<u2", pairs.n_own(n))
+    more += sum(blank_array("<u2", size, n) for size in lefts.values())
+    more += sum(blank_array("<u2", n, size) for size in rights.values())
+    return weigh(name, empty, more)

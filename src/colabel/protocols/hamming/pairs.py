@@ -6,6 +6,7 @@ part [XCLP §3.3, Robustness].
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -21,13 +22,13 @@ MOST_BITS = 65_535  # distances are 16-bit numbers
 
 
 OWN = Release("the distances of its own points", "server", "in clear")
+DISTANCES = Release("the distances of all pairs of points of different sites", "server", "masked")
 
 
 def distances_of(pairs: Iterable["Pair"]) -> Release:
     """What the server learns in the last step."""
     names = tuple(dict.fromkeys(name for pair in pairs for name in pair))
-    what = "the distances of all pairs of points of different sites"
-    return Release(what, "server", "masked", names)
+    return replace(DISTANCES, of=names)
 
 
 class Pair(NamedTuple):

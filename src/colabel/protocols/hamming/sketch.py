@@ -23,7 +23,8 @@ from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
 from colabel.errors import RemoteProtocolError
 from colabel.graph.distances import CodeDistances, Distances
 from colabel.protocols.channels import group_stream
-from colabel.protocols.hamming.base import Cost, Handlers, SecureHamming
+from colabel.protocols.cost import Cost
+from colabel.protocols.hamming.base import SERVER_AND_SITE, Handlers, SecureHamming
 from colabel.protocols.hamming.pairs import check_length
 from colabel.protocols.keys import Group
 from colabel.protocols.replies import expect
@@ -66,6 +67,8 @@ class SketchHamming(SecureHamming):
 
     name: ClassVar[str] = "sketch"
     protects: ClassVar[str] = "masked codes: safe unless the server and a site work together"
+    broken_by: ClassVar[str] = SERVER_AND_SITE
+    releases: ClassVar[tuple[Release, ...]] = (SKETCH,)
     handlers: ClassVar[Handlers] = {SendSketch: send_sketch}
 
     def conversation(

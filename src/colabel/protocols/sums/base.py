@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import Conversation, Message
+from colabel.conversation import Conversation, Message, Release
 
 Mode = Literal["rows", "shared", "public"]
 
@@ -54,6 +54,7 @@ class Summed(Message, frozen=True):
     """
 
     modes: ClassVar[tuple[Mode, ...]] = ()
+    reveals: ClassVar[tuple[Release, ...]] = ()  # what the request itself tells the site
 
 
 class Contribute(Message, frozen=True):

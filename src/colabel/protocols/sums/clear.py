@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import Ask, Conversation, Done, Message, Release
+from colabel.conversation import UNPROTECTED, Ask, Conversation, Done, Message, Release
 from colabel.errors import SitesLost
 from colabel.protocols.replies import expect, refuse
 from colabel.protocols.sums.base import (
@@ -24,6 +24,7 @@ from colabel.protocols.sums.base import (
     Deliver,
     Hidden,
     Mode,
+    Summed,
     Sums,
     Terms,
     Total,
@@ -44,7 +45,7 @@ class Collected(NamedTuple):
 class ClearSums(Sums):
     """The server's side, which the masked sums share."""
 
-    protects: ClassVar[str] = "in clear"
+    protects: ClassVar[str] = UNPROTECTED
 
     def rows(
         self,
@@ -90,7 +91,7 @@ class ClearSums(Sums):
         owners: Mapping[str, int],
     ) -> Conversation[Collected]:
         terms = Terms(step, mode, form, -1, tuple(requests), dict(owners))
-        release = Release(f"each site's {what}", "server", "in clear")
+        release = Release(f"each site's {what}", "server", UNPROTECTED)
         hidden = yield from ask_all(step, terms, requests, release)
         return Collected(terms, tuple(hidden), add_up(terms, hidden))
 
@@ -119,7 +120,9 @@ def ask_all(
         name: Contribute(type(requests[name]).__name__, pack(requests[name]), terms)
         for name in terms.members
     }
-    replies = yield Ask(step, asked, (release,))
+    kinds = dict.fromkeys(type(request) for request in requests.values())
+    told = tuple(told for kind in kinds if issubclass(kind, Summed) for told in kind.reveals)
+    replies = yield Ask(step, asked, (*told, release))
     if not replies:
         raise SitesLost(f"no site is left: none answered in the step {step!r}")
     came = expect(replies, step, Hidden)
