@@ -29,13 +29,10 @@ def sample(everybody: Group, plan: TrainingPlan, stage: Stage, number: int) -> l
 def batch_for(everybody: Group, plan: TrainingPlan) -> int:
     """|B_L| = min(50, labels of a site), the same at all sites; |B_U| = |B_L|."""
     most = max((size.n_labelled for size in everybody.sizes.values()), default=0)
-    return max(min(plan.local.labelled_batch, most), 1)
+    # where only the server has labels, their number says nothing about the sites' batches
+    return max(min(plan.local.labelled_batch, most or plan.local.labelled_batch), 1)
 
 
 def rate_for(plan: TrainingPlan, batch: int, number: int) -> float:
     """The learning rate, by size of batch and along a cosine."""
-    mover = plan.local.optimiser
-    rate = next((held for size, held in sorted(mover.rate_below) if batch < size), mover.rate)
-    if not mover.cosine_rounds:
-        return rate
-    return rate * 0.5 * (1.0 + math.cos(math.pi * min(number / mover.cosine_rounds, 1.0)))
+    return plan.local.optimiser.rate_at(batch, number)

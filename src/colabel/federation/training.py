@@ -6,6 +6,7 @@ once            –      stages with labels "once": all sites; a lost one has no
 hold            4      stages with labels "graph": the sites of the round; a lost one sits it out
 (labelling)     6-7    see labelling.py; a site lost there trains without pseudo-labels
 train           8-9    a lost site does not count in the mean; all lost: the model stays
+(server)        –      trains on labelled points of its own, where it has some; nothing is sent
 
 Who learns what: sites: the model, and what goes with it for the terms. Server: each site's model
 and mean loss (in clear), or the sum of the changes only (masked). Pseudo-labels stay at the site.
@@ -22,11 +23,12 @@ from msgspec.structs import replace
 
 from colabel.conversation import Ask, Conversation, Message, Release
 from colabel.errors import SitesLost
+from colabel.federation.groups import deal, starts, together
 from colabel.federation.labelling import label_group
 from colabel.federation.own_training import HoldModel, LabelOnce, Train, Trained
 from colabel.federation.sampling import batch_for, rate_for, sample
 from colabel.federation.training_plan import Stage, TrainingPlan
-from colabel.learning.aggregation import mean, means, moved
+from colabel.learning.aggregation import mean, means, means_of_groups, moved
 from colabel.learning.parameters import Parameters, unflatten
 from colabel.learning.terms.base import Shared, Term
 from colabel.protocols.keys import Group, hello
@@ -37,6 +39,7 @@ from colabel.wire import pack
 
 Tell = Callable[[Mapping[str, Any]], None]
 Judge = Callable[[Parameters, Shared, Sequence[Term]], Mapping[str, float]]
+AtServer = Callable[[Parameters, int], Parameters]
 
 MODEL = Release("the model", "each site", "in clear")
 UPDATES = Release("each site's model after the round, and its mean loss", "server", "in clear")
@@ -67,11 +70,13 @@ def train(
     state: State,
     *,
     judge: Judge | None = None,
+    server: AtServer | None = None,
     tell: Tell = _nothing,
     keep: Callable[[State], None] = lambda state: None,
 ) -> Conversation[State]:
     """Train from `state` on; `judge` rates models for the choice of the best one.
 
+    `server` makes of a model the one after a round of training with the server's own points.
     `tell` hears of every round, `keep` gets what is needed to go on after it.
     """
     everybody = Group((yield from hello(names, pack(plan), -1)))
@@ -81,7 +86,8 @@ def train(
         if stage.labels == "once" and first <= state.round < stop:
             yield from _label_once(everybody, state)
         while first <= state.round < stop:
-            state, events = yield from _round(everybody, plan, number, state.round - first, state)
+            turn = state.round - first
+            state, events = yield from _round(everybody, plan, number, turn, state, server)
             if judge is not None and (state.round % plan.judge_every == 0 or state.round == stop):
                 state, scores = _judged(state, judge, stage)
                 events |= {"scores": scores}
@@ -105,7 +111,12 @@ def _judged(state: State, judge: Judge, stage: Stage) -> tuple[State, dict[str, 
 
 
 def _round(
-    everybody: Group, plan: TrainingPlan, number: int, turn: int, state: State
+    everybody: Group,
+    plan: TrainingPlan,
+    number: int,
+    turn: int,
+    state: State,
+    server: AtServer | None,
 ) -> Conversation[tuple[State, dict[str, Any]]]:
     stage = plan.stages[number]
     chosen = sample(everybody, plan, stage, state.round)  # line 3
@@ -116,18 +127,20 @@ def _round(
         chosen = list(group.names)
         if stage.labels == "graph" and plan.graph is not None:
             chosen = yield from _label(group, sums, plan, state)  # lines 4, 6, 7
-    requests = _requests(everybody, plan, number, turn, state, chosen)
+    dealt = deal(plan, chosen, state.round)
+    requests = _requests(everybody, plan, number, turn, state, dealt)
     share = len(chosen) / len(everybody.names)
     if plan.protection == "masked" and sums is not None:
         after = yield from _summed(sums, stage, state, requests, share)
     else:
-        after = yield from _in_clear(stage, state, requests, share)
+        after = yield from _in_clear(plan, stage, state, requests, share, dealt)
+    model, kept = _joined(plan, state, after, server)
     rate = next(iter(requests.values())).rate if requests else 0.0
     events = {"round": state.round, "sites": chosen, "rate": rate, "came": after.came}
     if after.loss is not None:
         events["loss"] = after.loss
-    number = state.round + 1
-    return dataclasses.replace(state, model=after.model, kept=after.kept, round=number), events
+    after_round = state.round + 1
+    return dataclasses.replace(state, model=model, kept=kept, round=after_round), events
 
 
 def _label(group: Group, sums: Sums, plan: TrainingPlan, state: State) -> Conversation[list[str]]:
@@ -146,23 +159,27 @@ def _requests(
     number: int,
     turn: int,
     state: State,
-    chosen: Sequence[str],
+    dealt: Mapping[str, int],
 ) -> dict[str, Train]:
     """One message for all sites, as far as it is the same for all."""
     stage, batch = plan.stages[number], batch_for(everybody, plan)
-    plain = Train(
-        model={} if stage.labels == "graph" else state.model,
-        shared={},
-        stage=number,
-        round=turn,
-        number=state.round,
-        batch=batch,
-        rate=rate_for(plan, batch, state.round),
-        summed=plan.protection == "masked",
-    )
+    plains = [
+        Train(
+            model={} if stage.labels == "graph" else model,
+            shared={},
+            stage=number,
+            round=turn,
+            number=state.round,
+            batch=batch,
+            rate=rate_for(plan, batch, state.round),
+            summed=plan.protection == "masked",
+        )
+        for model in starts(plan, state.model, state.kept)
+    ]
     most = max(size.n_points for size in everybody.sizes.values())
     requests = {}
-    for name in chosen:
+    for name, group in dealt.items():
+        plain = plains[group]
         own: dict[str, Any] = {}
         for term in stage.terms:
             own |= term.send(state.kept, name)
@@ -176,22 +193,49 @@ def _requests(
 
 @dataclass(frozen=True)
 class _After:
-    model: Parameters
+    """models, counted: each group's mean, and how many sites (by weight) are in it."""
+
+    models: Mapping[int, Parameters]
+    counted: Mapping[int, float]
     kept: Shared
     came: list[str]
     loss: float | None
 
 
+def _joined(
+    plan: TrainingPlan, state: State, after: _After, server: AtServer | None
+) -> tuple[Parameters, Shared]:
+    """The next model: of the sites' means, and of what the server trained itself."""
+    models = {}
+    for group, begin in enumerate(starts(plan, state.model, state.kept)):
+        model = after.models.get(group, begin)
+        if server is not None and plan.server is not None and plan.server.turn == "after":
+            model = server(model, state.round)
+        elif server is not None:
+            counted = after.counted.get(group, 0.0)
+            model = mean([model, server(begin, state.round)], [counted, 1.0])
+        models[group] = model
+    return together(plan, models, after.kept)
+
+
 def _in_clear(
-    stage: Stage, state: State, requests: Mapping[str, Train], share: float
+    plan: TrainingPlan,
+    stage: Stage,
+    state: State,
+    requests: Mapping[str, Train],
+    share: float,
+    dealt: Mapping[str, int],
 ) -> Conversation[_After]:
     shown = [release for term in stage.terms for release in term.releases()]
     replies = yield Ask("train", requests, (MODEL, UPDATES, *shown))
     found = expect(replies, "train", Trained)
     if not found:
-        return _After(state.model, state.kept, [], None)
-    weights = [requests[name].weight for name in found]
-    model = mean([reply.model for reply in found.values()], weights)  # line 10
+        return _After({}, {}, state.kept, [], None)
+    models = {name: reply.model for name, reply in found.items()}
+    by_name = {name: requests[name].weight for name in found}
+    averages = means_of_groups(models, by_name, dealt)  # line 10
+    counted = {group: sum(by_name[n] for n in found if dealt[n] == group) for group in averages}
+    weights = list(by_name.values())
     kept, returned = state.kept, {name: reply.returned for name, reply in found.items()}
     for term in stage.terms:
         if term.linear:
@@ -200,7 +244,7 @@ def _in_clear(
         else:
             kept = term.keep_each(kept, returned)
     loss = float(np.average([reply.loss for reply in found.values()], weights=weights))
-    return _After(model, kept, list(found), loss)
+    return _After(averages, counted, kept, list(found), loss)
 
 
 def _summed(
@@ -211,7 +255,7 @@ def _summed(
     try:
         total = yield from sums.public("train", "change of the model", messages, "updates")
     except SitesLost:
-        return _After(state.model, state.kept, [], None)
+        return _After({}, {}, state.kept, [], None)
     row = total[0, :-1] / total[0, -1]
     shapes = {name: held.shape for name, held in state.model.items()}
     size = sum(int(np.prod(shape)) for shape in shapes.values())
@@ -219,7 +263,7 @@ def _summed(
     kept, average = state.kept, _split(row[size:], stage, shapes)
     for term in stage.terms:
         kept = term.keep_mean(kept, average, share)
-    return _After(model, kept, list(requests), None)
+    return _After({0: model}, {0: float(total[0, -1])}, kept, list(requests), None)
 
 
 def _split(row: np.ndarray, stage: Stage, shapes: Mapping[str, tuple[int, ...]]) -> Shared:

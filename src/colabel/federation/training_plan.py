@@ -7,11 +7,11 @@ import msgspec
 from colabel.errors import InputError, Problem, did_you_mean
 from colabel.federation.plan import N_SUMS, LabellingPlan
 from colabel.learning.models import MODELS, ModelPlan
-from colabel.learning.plan import LocalPlan
+from colabel.learning.plan import LocalPlan, ServerPlan
 from colabel.learning.terms import AnyTerm, CrossEntropy
 
 Labels = Literal["none", "network", "once", "site", "graph"]
-Averaging = Literal["equal", "points"]
+Averaging = Literal["equal", "points", "groups"]
 Buffers = Literal["averaged", "local"]
 Protection = Literal["none", "masked"]
 
@@ -34,9 +34,11 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What Algorithm 2 runs with.
 
     graph: how points are compared and labels propagated, where `labels` says so.
-    averaging: whether every site counts the same or as many times as it has points.
+    averaging: whether every site counts the same or as many times as it has points; "groups":
+    the same, but only within its group, of which there are `groups`, dealt anew in every round.
     buffers: whether running statistics are averaged or stay at each site.
     protection: whether the server sees each site's model or only their sum.
+    server: what the server trains on its own labelled points, if it has any.
     """
 
     model: ModelPlan
@@ -45,8 +47,10 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
     graph: LabellingPlan | None = None
     sites_per_round: int = 5
     averaging: Averaging = "equal"
+    groups: int = 2
     buffers: Buffers = "averaged"
     protection: Protection = "none"
+    server: ServerPlan | None = None
     judge_every: int = 10
     seed: int = 0
 
@@ -107,6 +111,17 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
                 f"{where} has a term that needs more than the sum of the sites' models",
                 "Train it without protection, or leave the term out.",
             )
+            need(
+                self.averaging != "groups" or stage.labels != "graph",
+                f"{where} compares embeddings that groups of sites make with different models",
+                "Average over all sites.",
+            )
+        need(self.groups >= 1, f"groups is {self.groups}", "Give at least 1.")
+        need(
+            self.averaging != "groups" or self.protection == "none",
+            "the models of groups cannot be had from one sum",
+            "Average over all sites, or without protection.",
+        )
         if self.graph is not None:
             need(
                 self.graph.n_classes == self.model.n_classes,

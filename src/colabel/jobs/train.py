@@ -11,15 +11,18 @@ from colabel.data import Sites
 from colabel.engines.costs import Costs
 from colabel.engines.faults import Fault
 from colabel.engines.local import LocalEngine
+from colabel.errors import InputError, Problem
 from colabel.federation.training import Judge, State, train
 from colabel.federation.training_plan import TrainingPlan
 from colabel.federation.training_role import training_role
+from colabel.learning.at_server import ServerWork
 from colabel.learning.models import make
 from colabel.learning.parameters import Parameters, read
 from colabel.privacy.ledger import Ledger
 
 Events = Callable[[Mapping[str, Any]], None]
 Truth = Mapping[str, NDArray[np.int64]]
+Points = tuple[NDArray[np.generic], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,15 @@ def train_sites(
     *,
     judge: Judge | None = None,
     truth: Truth | None = None,
+    server_points: Points | None = None,
     state: State | None = None,
     faults: Sequence[Fault] = (),
     listen: Events = lambda event: None,
     keep: Callable[[State], None] = lambda state: None,
 ) -> TrainOutcome:
     """Train across sites. `truth` (true labels of all points, by site) is for measuring the
-    pseudo-labels in a simulation; no site and no server sees it.
+    pseudo-labels in a simulation; no site and no server sees it. `server_points`: the points and
+    labels that the server itself has, where the plan says what it does with them.
     """
     watcher = _Watcher(sites, truth or {})
     engine = LocalEngine(sites.sites, training_role(watcher.watch), faults=faults)
@@ -66,8 +71,20 @@ def train_sites(
         listen(full)
 
     start = initial(plan.validate()) if state is None else state
-    conversation = train(sites.names, plan, start, judge=judge, tell=tell, keep=keep)
+    server = _at_server(plan, server_points)
+    conversation = train(sites.names, plan, start, judge=judge, server=server, tell=tell, keep=keep)
     return TrainOutcome(engine.run(conversation), tuple(history), engine.ledger, engine.costs)
+
+
+def _at_server(plan: TrainingPlan, points: Points | None) -> ServerWork | None:
+    if plan.server is None and points is None:
+        return None
+    if plan.server is None:
+        raise InputError(Problem("the plan has no use for the server's points", "Give `server`."))
+    if points is None or not len(points[1]) or min(points[1]) < 0:
+        what = "the plan lets the server train, and it has no labelled points"
+        raise InputError(Problem(what, "Give `server_points`, all with a label."))
+    return ServerWork(plan.server, plan.model, *points, seed=plan.seed)
 
 
 class _Watcher:

@@ -28,6 +28,17 @@ def means(
     return {name: mean([held[name] for held in returned], weights) for name in first}
 
 
+def means_of_groups(
+    models: Mapping[str, Parameters], weights: Mapping[str, float], groups: Mapping[str, int]
+) -> dict[int, Parameters]:
+    """The mean within each group of sites that has a model (Zhang et al. 2021)."""
+    found = {}
+    for group in sorted({groups[name] for name in models}):
+        members = [name for name in models if groups[name] == group]
+        found[group] = mean([models[name] for name in members], [weights[name] for name in members])
+    return found
+
+
 def change(after: Parameters, before: Parameters) -> Parameters:
     """after − before."""
     return {name: held - before[name] for name, held in after.items()}

@@ -42,9 +42,27 @@ def flip(images: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def rotate(images: Tensor, degrees: float, generator: torch.Generator) -> Tensor:
-    """Turn each image by up to so many degrees to either side."""
+    """Turn each image by up to so many degrees to either side; what enters is a reflection."""
     angles = (torch.rand(len(images), generator=generator) * 2 - 1) * math.radians(degrees)
-    cos, sin, zero = angles.cos(), angles.sin(), torch.zeros_like(angles)
-    turn = torch.stack([cos, -sin, zero, sin, cos, zero], dim=1).reshape(-1, 2, 3)
-    grid = functional.affine_grid(turn, list(images.shape), align_corners=False)
-    return functional.grid_sample(images, grid, padding_mode="reflection", align_corners=False)
+    cos, sin, ratio = angles.cos(), angles.sin(), images.shape[2] / images.shape[3]
+    return affine(images, a=cos, b=-sin * ratio, c=sin / ratio, d=cos, outside="reflection")
+
+
+def affine(
+    images: Tensor,
+    a: Tensor | float = 1.0,
+    b: Tensor | float = 0.0,
+    c: Tensor | float = 0.0,
+    d: Tensor | float = 1.0,
+    right: Tensor | float = 0.0,
+    down: Tensor | float = 0.0,
+    outside: str = "zeros",
+) -> Tensor:
+    """Take the pixel at (x, y) from (a·x + b·y + right, c·x + d·y + down), for each image.
+
+    x and y are from −1 to 1 over the width and the height; between pixels it is interpolated.
+    """
+    parts = [torch.as_tensor(part).expand(len(images)) for part in (a, b, right, c, d, down)]
+    matrix = torch.stack([part.to(images) for part in parts], dim=1).reshape(-1, 2, 3)
+    grid = functional.affine_grid(matrix, list(images.shape), align_corners=False)
+    return functional.grid_sample(images, grid, padding_mode=outside, align_corners=False)

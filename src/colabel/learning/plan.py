@@ -1,5 +1,6 @@
 """What a site does with a model in one round: the settings that do not depend on the method."""
 
+import math
 from typing import Literal
 
 import msgspec
@@ -22,6 +23,14 @@ class OptimiserPlan(msgspec.Struct, frozen=True, kw_only=True):
     weight_decay: float = 0.0
     cosine_rounds: int = 0
 
+    def rate_at(self, batch: int, number: int) -> float:
+        """The rate for batches of this size in this round."""
+        below = (rate for size, rate in sorted(self.rate_below) if batch < size)
+        rate = next(below, self.rate)
+        if not self.cosine_rounds:
+            return rate
+        return rate * 0.5 * (1.0 + math.cos(math.pi * min(number / self.cosine_rounds, 1.0)))
+
 
 class LocalPlan(msgspec.Struct, frozen=True, kw_only=True):
     """One site's part of a round.
@@ -38,3 +47,14 @@ class LocalPlan(msgspec.Struct, frozen=True, kw_only=True):
     augmentation: Augmentation = "none"
     optimiser: OptimiserPlan = OptimiserPlan()
     scale_weights: bool = False
+
+
+class ServerPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What the server does in a round with labelled points of its own.
+
+    turn: "after": it trains on from the mean of the sites' models (SemiFL); "beside": it trains as
+    the sites do, from the model of the round, and counts as one of them in the mean (FedRGD).
+    """
+
+    turn: Literal["after", "beside"] = "after"
+    local: LocalPlan = LocalPlan()

@@ -38,6 +38,16 @@ def _in_batches(
     return torch.cat(parts) if parts else torch.empty(0, model.n_classes)
 
 
+def guess(network: Network, view: Tensor) -> Tensor:
+    """Class probabilities of points as they are seen in training, in evaluation mode."""
+    was_training = network.training
+    network.eval()
+    with torch.no_grad():
+        probabilities: Tensor = network(view).softmax(dim=1)
+    network.train(was_training)
+    return probabilities
+
+
 def certainty(probabilities: Tensor) -> Tensor:
     """ω = 1 − H(p) / log C [XCLP Alg. 1, line 16]."""
     entropy = -torch.xlogy(probabilities, probabilities).sum(dim=1)

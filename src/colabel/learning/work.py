@@ -13,6 +13,7 @@ from torch import Tensor as Tensor  # others take it from here
 from colabel.learning.augment import weaken
 from colabel.learning.models.network import ModelPlan, Network
 from colabel.learning.plan import LocalPlan
+from colabel.learning.strengthen import strengthen
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -68,6 +69,10 @@ class Work:
     def view(self, points: Tensor) -> Tensor:
         """Points as the model sees them in training: normalised and augmented."""
         return weaken(as_input(points, self.model), self.plan.augmentation, self.generator)
+
+    def strong_view(self, points: Tensor) -> Tensor:
+        """The same, changed strongly."""
+        return strengthen(self.view(points), self.generator)
 
     def shuffled(self, rows: Tensor) -> Tensor:
         """These rows in a random order."""
