@@ -28,7 +28,7 @@ class Envelope(msgspec.Struct, frozen=True):
     step: int
     sender: str
     kind: str
-    body: bytes
+    body: memoryview
     format: int = FORMAT
 
 
@@ -60,7 +60,7 @@ def pack(thing: Any) -> bytes:
     return _encoder.encode(thing)
 
 
-def unpack(data: bytes, kind: type[Thing]) -> Thing:
+def unpack(data: bytes | memoryview, kind: type[Thing]) -> Thing:
     """A struct of a known type from bytes; arrays are read-only views of them."""
     return msgspec.msgpack.decode(data, type=kind, dec_hook=_array_in)
 
@@ -75,7 +75,7 @@ def seal_in(
 ) -> bytes:
     """A message in its envelope, as bytes; `body` is the message, if it was packed before."""
     packed = pack(message) if body is None else body
-    return pack(Envelope(session, step, sender, type(message).__name__, packed))
+    return pack(Envelope(session, step, sender, type(message).__name__, memoryview(packed)))
 
 
 def open_envelope(data: bytes, *, site: str, step: str) -> tuple[Envelope, Message]:
@@ -105,7 +105,7 @@ def open_reply(data: bytes, session: str, number: int, *, site: str, step: str) 
     return message
 
 
-def read_message(kind: str, body: bytes, refuse: Refuse) -> Message:
+def read_message(kind: str, body: bytes | memoryview, refuse: Refuse) -> Message:
     """A message of this kind; an unknown kind or a malformed body is refused."""
     known = Message.kinds.get(kind)
     if known is None:
@@ -121,7 +121,7 @@ def weigh(sender: str, message: Message, more: int = 0) -> int:
 
     `more`: how many bytes its fields lack that were left empty (see `blank`, `blank_array`).
     """
-    envelope = Envelope("0" * SESSION_LENGTH, 0, sender, type(message).__name__, b"")
+    envelope = Envelope("0" * SESSION_LENGTH, 0, sender, type(message).__name__, memoryview(b""))
     return len(pack(envelope)) + blank(len(pack(message)) + more)
 
 

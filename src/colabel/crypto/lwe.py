@@ -52,6 +52,7 @@ def noise(seed: bytes, purpose: str, n_rows: int, n_columns: int) -> Small:
     """Centred binomial: the first 21 bits of a word against the next 21."""
     words = np.empty((n_rows, n_columns), dtype="<u8")
     fill(seed, purpose, words)
-    coins = np.uint64((1 << ETA) - 1)
-    heads, tails = words & coins, (words >> np.uint64(ETA)) & coins
-    return np.bitwise_count(heads).astype(np.int8) - np.bitwise_count(tails).astype(np.int8)
+    coins = (1 << ETA) - 1
+    words &= np.uint64(coins << ETA | coins)
+    words ^= np.uint64(coins << ETA)  # counts tails as 21 − tails
+    return np.bitwise_count(words).view(np.int8) - np.int8(ETA)

@@ -21,7 +21,7 @@ class NotAuthentic(Exception):
     """The bytes were not sealed by a holder of this secret under this label."""
 
 
-def seal(shared: bytes, label: bytes, content: bytes) -> bytes:
+def seal(shared: bytes, label: bytes, content: bytes | bytearray) -> bytes:
     """Encrypt and authenticate."""
     salt = secret(_SALT)
     return salt + _key(shared, label, salt).encrypt(_NONCE, content, label)

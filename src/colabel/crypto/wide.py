@@ -44,8 +44,7 @@ class Wide(NamedTuple):
 
     def fold(self) -> Self:
         """Bring the limbs back into their range, in place."""
-        for low, high in zip(self.low, self.high, strict=True):
-            _fold(low, high)
+        _fold(self.low, self.high)
         return self
 
 
@@ -73,30 +72,39 @@ def uniform(seed: bytes, purpose: str, n_rows: int, n_columns: int, memory: Floa
 def pack(wide: Wide) -> Packed:
     """To 10 bytes a number; `wide` must be folded."""
     out = Packed(np.empty(wide.shape, np.uint64), np.empty(wide.shape, np.uint16))
-    for rows in zip(*wide, *out, strict=True):
-        _pack(*rows)
+    _pack(*wide, *out)
     return out
 
 
 def unpack(packed: Packed) -> Wide:
     """From 10 bytes a number."""
     out = Wide(np.empty(packed.low.shape), np.empty(packed.low.shape))
-    for rows in zip(*packed, *out, strict=True):
-        _unpack(*rows)
+    _unpack(*packed, *out)
     return out
 
 
-def add_product(left: Floats | Wide, right: Floats | Wide, total: Wide) -> None:
-    """total += left · right, where one is wide and the other holds 0, ±1; folds the total."""
-    n_terms = left.shape[1]
+def add_product(
+    left: Floats | Wide, right: Floats | Wide, total: Wide, memory: Floats | None = None
+) -> None:
+    """total += left · right, where one is wide and the other holds 0, ±1; folds the total.
+
+    `memory` (flat, at least two numbers per entry) may be given to be used again and again.
+    """
+    n_terms, (n_rows, n_columns) = left.shape[1], total.shape
+    memory = np.empty(2 * n_rows * n_columns) if memory is None else memory
+    sums = memory[: 2 * n_rows * n_columns].reshape(2, n_rows, n_columns)
     for start in range(0, n_terms, MOST_TERMS):
         terms = slice(start, start + MOST_TERMS)
         for limb in (0, 1):
             a = left.columns(terms)[limb] if isinstance(left, Wide) else left[:, terms]
             b = right[limb][terms] if isinstance(right, Wide) else right[terms]
-            sums = total[limb]
-            sums += a @ b
-        total.fold()
+            np.matmul(a, b, out=sums[limb])
+        _add(*sums, *total)
+
+
+def add(more: Wide, total: Wide) -> None:
+    """total += more; folds the total."""
+    _add(*more, *total)
 
 
 def top(wide: Wide, n_bits: int) -> NDArray[np.int64]:
@@ -115,33 +123,52 @@ def _to_limbs(words, limbs):  # type: ignore[no-untyped-def]
 
 @numba.njit(nogil=True, cache=True)
 def _fold(low, high):  # type: ignore[no-untyped-def]
-    for i in range(len(low)):
-        carry = np.rint(low[i] / _LIMB)
-        low[i] -= carry * _LIMB
-        top = high[i] + carry
-        high[i] = top - np.rint(top / _LIMB) * _LIMB
+    n_rows, n_columns = low.shape
+    for i in range(n_rows):
+        for j in range(n_columns):
+            carry = np.rint(low[i, j] / _LIMB)
+            low[i, j] -= carry * _LIMB
+            top = high[i, j] + carry
+            high[i, j] = top - np.rint(top / _LIMB) * _LIMB
+
+
+@numba.njit(nogil=True, cache=True)
+def _add(more_low, more_high, low, high):  # type: ignore[no-untyped-def]
+    n_rows, n_columns = low.shape
+    for i in range(n_rows):
+        for j in range(n_columns):
+            below = low[i, j] + more_low[i, j]
+            carry = np.rint(below / _LIMB)
+            low[i, j] = below - carry * _LIMB
+            top = high[i, j] + more_high[i, j] + carry
+            high[i, j] = top - np.rint(top / _LIMB) * _LIMB
 
 
 @numba.njit(nogil=True, cache=True)
 def _pack(low, high, low64, high16):  # type: ignore[no-untyped-def]
-    for i in range(len(low)):
-        below = np.int64(low[i])
-        above = np.int64(high[i]) + (below >> LIMB_BITS)
-        below &= (1 << LIMB_BITS) - 1
-        low64[i] = np.uint64(below | (above << LIMB_BITS))
-        high16[i] = np.uint16((above >> (64 - LIMB_BITS)) & 0xFFFF)
+    n_rows, n_columns = low.shape
+    for i in range(n_rows):
+        for j in range(n_columns):
+            below = np.int64(low[i, j])
+            above = np.int64(high[i, j]) + (below >> LIMB_BITS)
+            below &= (1 << LIMB_BITS) - 1
+            low64[i, j] = np.uint64(below | (above << LIMB_BITS))
+            high16[i, j] = np.uint16((above >> (64 - LIMB_BITS)) & 0xFFFF)
 
 
 @numba.njit(nogil=True, cache=True)
 def _unpack(low64, high16, low, high):  # type: ignore[no-untyped-def]
-    for i in range(len(low)):
-        word = low64[i]
-        below = np.int64(word & np.uint64((1 << LIMB_BITS) - 1))
-        above = np.int64(word >> np.uint64(LIMB_BITS)) | (np.int64(high16[i]) << (64 - LIMB_BITS))
-        if below >= 1 << (LIMB_BITS - 1):
-            below -= 1 << LIMB_BITS
-            above += 1
-        if above >= 1 << (LIMB_BITS - 1):
-            above -= 1 << LIMB_BITS
-        low[i] = below
-        high[i] = above
+    n_rows, n_columns = low.shape
+    for i in range(n_rows):
+        for j in range(n_columns):
+            word = low64[i, j]
+            below = np.int64(word & np.uint64((1 << LIMB_BITS) - 1))
+            above = np.int64(word >> np.uint64(LIMB_BITS))
+            above |= np.int64(high16[i, j]) << (64 - LIMB_BITS)
+            if below >= 1 << (LIMB_BITS - 1):
+                below -= 1 << LIMB_BITS
+                above += 1
+            if above >= 1 << (LIMB_BITS - 1):
+                above -= 1 << LIMB_BITS
+            low[i, j] = below
+            high[i, j] = above

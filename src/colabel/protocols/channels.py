@@ -50,7 +50,7 @@ def unseal_for_all(
     return _read(site, kind, purpose, unseal_bytes(site, sender, purpose, data, receiver=EVERYBODY))
 
 
-def seal_bytes(site: SiteSide, to: str, purpose: str, content: bytes) -> bytes:
+def seal_bytes(site: SiteSide, to: str, purpose: str, content: bytes | bytearray) -> bytes:
     """Bytes for one peer, or for everybody."""
     return sealing.seal(_secret(site, to), _label(site, purpose, site.name, to), content)
 

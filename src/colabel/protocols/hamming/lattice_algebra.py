@@ -83,34 +83,35 @@ def log_failure(n_pairs: int, n_bits: int) -> float:
 
 def encrypt(
     public: bytes, seed: bytes, bits: Bits, *, left: bool, right: bool
-) -> tuple[bytes, bytes]:
+) -> tuple[bytes | bytearray, bytes]:
     """C and P, and U, as bytes [XCLP §3.2, PHE step 1]; one pass over A and Ā for both."""
     n_points, n_bits = bits.shape
     plain = scale(n_bits)
     key = secret_key(seed, n_points) if left else np.empty((0, N))
     weights = mixing(seed, bits) if right else np.empty((n_bits + N, 0))
     tiles = _tiles(n_bits)
-    codes = wide.Packed(
-        np.empty((len(key), n_bits + N), np.uint64), np.empty((len(key), n_bits + N), np.uint16)
-    )
+    data = bytearray(10 * len(key) * (n_bits + N))
+    codes = _views(data, n_bits + N)
 
     def work(tiles: list[slice]) -> Wide:
         mixed, memory = Wide.zeros(N, weights.shape[1]), np.empty(2 * N * _TILE)
+        room = np.empty(2 * max(len(key) * _TILE, N * weights.shape[1]))
         for at in tiles:
             block = wide.uniform(public, f"A/{at.start}", N, at.stop - at.start, memory)
             if left:
-                part = encrypted_tile(seed, key, block, bits, at)
+                part = encrypted_tile(seed, key, block, bits, at, room)
                 codes.low[:, at], codes.high[:, at] = wide.pack(part)
             if right:
-                wide.add_product(block, weights[at], mixed)
+                wide.add_product(block, weights[at], mixed, room)
         return mixed
 
     found = in_threads(work, [tiles[i :: n_threads()] for i in range(n_threads())])
-    low = np.sum([part.low for part in found], axis=0)
-    mixed = Wide(low, np.sum([part.high for part in found], axis=0))
+    mixed = found[0]
+    for part in found[1:]:
+        wide.add(part, mixed)
     np.add(mixed.low, lwe.noise(seed, "E2", *mixed.shape), out=mixed.low)
     shown = wide.top(mixed.fold(), 8 * plain.kept_bytes)
-    return codes.low.tobytes() + codes.high.tobytes(), to_bytes(shown, plain.kept_bytes)
+    return data, to_bytes(shown, plain.kept_bytes)
 
 
 def _tiles(n_bits: int) -> list[slice]:
@@ -120,7 +121,9 @@ def _tiles(n_bits: int) -> list[slice]:
     return [slice(a, b) for a, b in zip(starts, stops, strict=True)]
 
 
-def encrypted_tile(seed: bytes, key: Floats, block: Wide, bits: Bits, at: slice) -> Wide:
+def encrypted_tile(
+    seed: bytes, key: Floats, block: Wide, bits: Bits, at: slice, memory: Floats
+) -> Wide:
     """S·A + E + Δ·(1 − 2B) for some columns; without the last term for those of Ā."""
     n_bits = bits.shape[1]
     part = Wide.zeros(len(bits), at.stop - at.start)
@@ -128,7 +131,7 @@ def encrypted_tile(seed: bytes, key: Floats, block: Wide, bits: Bits, at: slice)
     if at.start < n_bits:
         unit = 2.0 ** (scale(n_bits).delta_bits - wide.LIMB_BITS)
         part.high[:] = unit * (1.0 - 2.0 * bits[:, at])
-    wide.add_product(key, block, part)
+    wide.add_product(key, block, part, memory)
     return part
 
 
@@ -139,7 +142,10 @@ def secret_key(seed: bytes, n_points: int) -> Floats:
 
 def mixing(seed: bytes, bits: Bits) -> Floats:
     """Bᵀ above E₁: what A and Ā, and C and P, are multiplied with."""
-    return np.concatenate([bits.T, lwe.ternary(seed, "E1", N, len(bits))]).astype(np.float64)
+    n_points, n_bits = bits.shape
+    weights = np.empty((n_bits + N, n_points))
+    weights[:n_bits], weights[n_bits:] = bits.T, lwe.ternary(seed, "E1", N, n_points)
+    return weights
 
 
 def read_codes(data: bytes, n_bits: int) -> wide.Packed | None:
@@ -148,9 +154,14 @@ def read_codes(data: bytes, n_bits: int) -> wide.Packed | None:
     n_rows, rest = divmod(len(data), 10 * n_columns)
     if rest or not n_rows:
         return None
-    cut = 8 * n_rows * n_columns
-    low = np.frombuffer(data[:cut], dtype="<u8").reshape(n_rows, n_columns)
-    return wide.Packed(low, np.frombuffer(data[cut:], dtype="<u2").reshape(n_rows, n_columns))
+    return _views(data, n_columns)
+
+
+def _views(data: bytes | bytearray, n_columns: int) -> wide.Packed:
+    """All lower 64 bits, then all upper 16."""
+    count = len(data) // 10
+    low = np.frombuffer(data, "<u8", count).reshape(-1, n_columns)
+    return wide.Packed(low, np.frombuffer(data, "<u2", offset=8 * count).reshape(-1, n_columns))
 
 
 def multiply(seed: bytes, label: str, cipher: wide.Packed, bits: Bits, mask: Matrix) -> bytes:
