@@ -64,6 +64,13 @@ Conversation = Generator[Ask, Replies, Result]
 State = TypeVar("State", bound=msgspec.Struct)
 
 
+class Private(msgspec.Struct, frozen=True):
+    """What a site must not show: nothing that prints it, a traceback say, shows its contents."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(…)"
+
+
 class SiteSide(Protocol):
     """What a protocol's site half may use of its site."""
 

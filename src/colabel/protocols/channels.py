@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from colabel.conversation import Message, SiteSide
+from colabel.conversation import Private, SiteSide
 from colabel.crypto import sealing
 from colabel.crypto.prg import stream
 from colabel.wire import pack, unpack
@@ -20,7 +20,7 @@ OVERHEAD = sealing.OVERHEAD
 Content = TypeVar("Content", bound=msgspec.Struct)
 
 
-class Channels(msgspec.Struct, frozen=True):
+class Channels(Private, frozen=True):
     """What a site remembers: a secret with each peer, and one that all sites share."""
 
     epoch: int
@@ -28,7 +28,7 @@ class Channels(msgspec.Struct, frozen=True):
     group: bytes = b""
 
 
-def seal(site: SiteSide, to: str, purpose: str, message: Message) -> bytes:
+def seal(site: SiteSide, to: str, purpose: str, message: msgspec.Struct) -> bytes:
     """For one peer's eyes only."""
     return seal_bytes(site, to, purpose, pack(message))
 
@@ -38,7 +38,7 @@ def unseal(site: SiteSide, sender: str, purpose: str, data: bytes, kind: type[Co
     return _read(site, kind, purpose, unseal_bytes(site, sender, purpose, data))
 
 
-def seal_for_all(site: SiteSide, purpose: str, message: Message) -> bytes:
+def seal_for_all(site: SiteSide, purpose: str, message: msgspec.Struct) -> bytes:
     """For all sites, and not for the server."""
     return seal_bytes(site, EVERYBODY, purpose, pack(message))
 

@@ -21,6 +21,7 @@ from colabel.conversation import (
     Ask,
     Conversation,
     Message,
+    Private,
     Release,
     SiteSide,
 )
@@ -71,7 +72,7 @@ class Welcome(Message, frozen=True):
     signature: bytes = b""
 
 
-class SharedSeed(msgspec.Struct, frozen=True):
+class SharedSeed(Private, frozen=True):
     """What a site remembers: the seed of the hyperplanes [XCLP Alg. 1, line 1]."""
 
     seed: bytes
@@ -83,7 +84,7 @@ class PlanAgreed(msgspec.Struct, frozen=True):
     plan: str
 
 
-class OwnKeys(msgspec.Struct, frozen=True):
+class OwnKeys(Private, frozen=True):
     """What a site remembers: its secrets of this epoch, and its introduction."""
 
     channel: bytes

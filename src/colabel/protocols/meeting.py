@@ -26,6 +26,7 @@ from colabel.conversation import (
     Conversation,
     Done,
     Message,
+    Private,
     Release,
     SiteSide,
 )
@@ -58,7 +59,7 @@ class Join(Message, frozen=True):
     drawer: str
 
 
-class Gift(Message, frozen=True):
+class Gift(Private, frozen=True):
     """What a box holds: the sender's proposal, and per mask two shares of the sender's secrets:
     of its mask key, and of its own seed.
     """
@@ -68,7 +69,7 @@ class Gift(Message, frozen=True):
     own_seeds: tuple[bytes, ...]
 
 
-class Met(msgspec.Struct, frozen=True):
+class Met(Private, frozen=True):
     """What a site remembers of `meet`. Holders of shares are numbered as in `order`, from 1."""
 
     order: tuple[str, ...]
@@ -78,7 +79,7 @@ class Met(msgspec.Struct, frozen=True):
     keys: str
 
 
-class Shares(msgspec.Struct, frozen=True):
+class Shares(Private, frozen=True):
     """What a site remembers of `join`: the shares of each member's secrets, its own included."""
 
     gifts: dict[str, Gift]

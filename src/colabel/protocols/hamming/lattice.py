@@ -28,10 +28,9 @@ A site lost in any step is as if it had never taken part [XCLP §3.3, Robustness
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, cast
 
-import msgspec
 import numpy as np
 
-from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
+from colabel.conversation import Ask, Conversation, Message, Private, Release, SiteSide
 from colabel.crypto.prg import SEED_BYTES, stream
 from colabel.crypto.sealing import OVERHEAD
 from colabel.graph.distances import Distances
@@ -105,7 +104,7 @@ class Decrypted(Message, frozen=True):
     totals: dict[str, np.ndarray]
 
 
-class Secrets(msgspec.Struct, frozen=True):
+class Secrets(Private, frozen=True):
     """What a site remembers: the seed of its secrets and noise, and that of R."""
 
     seed: bytes

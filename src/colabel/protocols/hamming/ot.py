@@ -37,7 +37,7 @@ from typing import ClassVar, NamedTuple
 import msgspec
 import numpy as np
 
-from colabel.conversation import Ask, Conversation, Message, Release, Replies, SiteSide
+from colabel.conversation import Ask, Conversation, Message, Private, Release, Replies, SiteSide
 from colabel.crypto.base_ot import POINT_BYTES
 from colabel.crypto.ot_extension import KAPPA
 from colabel.graph.distances import Distances
@@ -98,7 +98,7 @@ class OtSums(Message, frozen=True):
     rights: dict[str, np.ndarray]
 
 
-class OtRun(msgspec.Struct, frozen=True):
+class OtRun(Private, frozen=True):
     """What a site remembers between steps."""
 
     number: int

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import Message, SiteSide
+from colabel.conversation import Message, Private, SiteSide
 from colabel.crypto import base_ot
 from colabel.crypto import ot_extension as extension
 from colabel.protocols import channels
@@ -22,7 +22,7 @@ from colabel.wire import digest, pack
 _NOTHING = np.empty(0, dtype=np.uint8)
 
 
-class Half(msgspec.Struct, frozen=True):
+class Half(Private, frozen=True):
     """What a site keeps of a pair: left its 128 secret bits, right the seed of its point (until
     the keys are there); the keys of the base transfers, the name of the run, the sums so far.
     """

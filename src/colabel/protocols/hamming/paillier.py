@@ -24,11 +24,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from typing import ClassVar, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import Ask, Conversation, Message, Release, SiteSide
+from colabel.conversation import Ask, Conversation, Message, Private, Release, SiteSide
 from colabel.crypto import paillier
 from colabel.crypto.big_integers import below, from_bytes, powers, subset_steps, to_bytes
 from colabel.graph.distances import Distances
@@ -110,7 +109,7 @@ class PaillierTotals(Message, frozen=True):
     own: np.ndarray
 
 
-class PaillierKey(msgspec.Struct, frozen=True):
+class PaillierKey(Private, frozen=True):
     """What a site remembers: its primes."""
 
     p: bytes

@@ -1,12 +1,13 @@
 """Numbers as integers modulo 2^bits, which masks can hide perfectly.
 
 format   ring       holds                          error of a sum over m sites
-scores   2^64       |sum| < 2^23                   at most m · 2^-41 per entry
-wide     4 × 2^64   |sum| < 2^94                   at most m · 2^-97 + one rounding to float64
-updates  2^32       |sum| < 2^11                   at most m · 2^-21 per entry
+scores   2^64       |sum| < 2^23                   at most m · 2^-41, and that of a float64
+wide     4 × 2^64   |sum| < 2^95                   at most m · 2^-97, and that of a float64
+updates  2^32       |sum| < 2^11                   at most m · 2^-21
 counts   2^16       |sum| < 2^15, whole numbers    none
 votes    2^8        0 ≤ sum < 2^8, whole numbers   none
 
+The error "of a float64" is 2^-52 times the sum (two roundings), whatever cancels out in it.
 A site refuses to send a number that could make the sum overflow, if all sites sent as much.
 `wide` cuts a number into four limbs of 48 bits, each in its own 64-bit ring, so that features of
 any scale, and their squares, can be added.
@@ -53,7 +54,14 @@ def fits(numbers: Floats, form: Format, n_summands: int) -> bool:
     """Whether a sum of so many matrices like this one stays in range."""
     if not np.isfinite(numbers).all() or (not form.signed and (numbers < 0).any()):
         return False
-    return float(np.abs(numbers).max(initial=0.0)) * n_summands < form.largest
+    if form.fraction_bits == 0 and (numbers != np.rint(numbers)).any():
+        return False
+    most = float(np.abs(numbers).max(initial=0.0))
+    if most >= form.largest:
+        return False
+    if form.n_limbs == 1:  # as it will be rounded
+        most = float(np.ldexp(np.rint(np.ldexp(most, form.fraction_bits)), -form.fraction_bits))
+    return most * n_summands < form.largest
 
 
 def encode(numbers: Floats, form: Format) -> Ring:
@@ -61,13 +69,14 @@ def encode(numbers: Floats, form: Format) -> Ring:
     if form.n_limbs == 1:
         whole = np.rint(np.ldexp(numbers, form.fraction_bits)).astype(np.int64)
         return whole.astype(form.ring)
+    rows, columns = numbers.shape
     rest = np.ldexp(numbers, form.fraction_bits - (form.n_limbs - 1) * _LIMB_BITS)
     limbs = []
     for last in (*[False] * (form.n_limbs - 1), True):
         limb = np.rint(rest) if last else np.trunc(rest)  # exact: so is the difference
         limbs.append(limb.astype(np.int64))
         rest = np.ldexp(rest - limb, _LIMB_BITS)
-    return np.stack(limbs, axis=-1).reshape(len(numbers), -1).astype(form.ring)
+    return np.stack(limbs, axis=-1).reshape(rows, columns * form.n_limbs).astype(form.ring)
 
 
 def decode(ring: Ring, form: Format) -> Floats:
@@ -76,9 +85,21 @@ def decode(ring: Ring, form: Format) -> Floats:
     whole = ring.astype(kind).view(kind.str.replace("u", "i") if form.signed else kind)
     if form.n_limbs == 1:
         return np.ldexp(whole.astype(np.float64), -form.fraction_bits)
-    limbs = whole.reshape(len(ring), -1, form.n_limbs)
+    limbs = whole.reshape(len(ring), ring.shape[1] // form.n_limbs, form.n_limbs)
+    negative = _carried(limbs)[:, :, 0] < 0
+    limbs = _carried(np.where(negative[:, :, None], -limbs, limbs))
     total = np.zeros(limbs.shape[:2])
     for number in reversed(range(form.n_limbs)):  # the smallest first
         scale = (form.n_limbs - 1 - number) * _LIMB_BITS - form.fraction_bits
         total += np.ldexp(limbs[:, :, number].astype(np.float64), scale)
-    return total
+    return np.where(negative, -total, total)
+
+
+def _carried(limbs: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
+    """The same numbers, every limb but the first from 0 to 2^48: no two can cancel out."""
+    found = limbs.copy()
+    for number in reversed(range(1, found.shape[-1])):
+        carry = found[..., number] >> _LIMB_BITS
+        found[..., number] -= carry << _LIMB_BITS
+        found[..., number - 1] += carry
+    return found

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from colabel.conversation import Message, SiteSide
+from colabel.conversation import Message, Private, SiteSide
 from colabel.crypto.agreement import agree
 from colabel.crypto.prg import stream
 from colabel.errors import InputError, Problem
@@ -52,7 +52,7 @@ class Revealed(Message, frozen=True):
     mask_keys: dict[str, bytes]
 
 
-class Sent(msgspec.Struct, frozen=True):
+class Sent(Private, frozen=True):
     """What a site remembers of what it contributed last: the terms, its own rows (of rows), and
     the shape of the total that it gets.
     """
