@@ -4,8 +4,8 @@ step          message                  bytes up per site     who learns what
 <name> …      as a public masked sum   points · classes      server: the counts
 
 Hard labels become rows of zeros and a one and are added by the protocol of the sums; counts of
-fewer than 256 sites travel as one byte each. An abstention (−1) is a row of zeros;
-a label that is no class is refused.
+fewer than 256 sites travel as one byte each. An abstention (−1) is a row of zeros; a
+label that is no class is refused.
 """
 
 from collections.abc import Mapping
