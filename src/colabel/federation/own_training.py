@@ -18,13 +18,15 @@ from colabel.federation.alone import propagate_alone
 from colabel.federation.own_labels import OwnLabels, take_seed
 from colabel.federation.plan import Agreed
 from colabel.federation.site import SiteSession
-from colabel.federation.training_plan import Stage, TrainingPlan
+from colabel.federation.training_plan import PrivacyPlan, Stage, TrainingPlan
 from colabel.learning import local, pseudo_labels
 from colabel.learning.aggregation import change
 from colabel.learning.models import ModelPlan, Network, make
 from colabel.learning.parameters import Parameters, flatten, read, shapes, write
 from colabel.learning.work import Progress, Targets, Tensor, Work, as_tensor, generator
+from colabel.privacy.noise import clip, gaussian
 from colabel.protocols.keys import Hello, OwnKeys, Sizes, Welcome, introduce
+from colabel.protocols.meeting import Met, threshold
 from colabel.protocols.sums import Mode, Summand, Summed
 from colabel.randomness import model as model_randomness
 from colabel.wire import unpack
@@ -49,7 +51,7 @@ class Train(Summed, frozen=True):
     """Train the model (the one that you hold, if none is given) for a round.
 
     number: of the round in the whole run; shared: what goes with it for the terms.
-    weight: what the site counts in the mean; summed: answer with a summand.
+    weight: what the site counts in the mean, relative to the one that counts most.
     """
 
     modes: ClassVar[tuple[Mode, ...]] = ("public",)
@@ -62,7 +64,6 @@ class Train(Summed, frozen=True):
     batch: int
     rate: float
     weight: float = 1.0
-    summed: bool = False
 
 
 class Trained(Message, frozen=True):
@@ -159,10 +160,12 @@ def training(watch: Watch) -> Callable[[SiteSession, Train], Message]:
 
     def train(session: SiteSession, request: Train) -> Message:
         plan = session.recall(AgreedTraining).plan
-        if plan.protection == "masked" and not (request.summed and session.knows(OwnKeys)):
+        if plan.protection == "masked" and not session.knows(OwnKeys):
             session.refuse("a model without masks", "masks, as the plan says", "none")
         if not 0 <= request.stage < len(plan.stages):
             session.refuse("no such stage", f"below {len(plan.stages)}", str(request.stage))
+        if not 0 < request.weight <= 1:
+            session.refuse("not a weight", "above 0, at most 1", str(request.weight))
         stage, network = plan.stages[request.stage], workplace(plan.model)
         start = request.model or session.recall(Held).model
         _check_model(session, start)
@@ -179,18 +182,29 @@ def training(watch: Watch) -> Callable[[SiteSession, Train], Message]:
         if work.memory:
             session.remember(TermMemory(work.memory))
         session.forget(Held, OwnLabels)
-        if request.summed:
-            return summand(change(found, start), work.returned, request.weight)
-        return Trained(found, work.returned, loss)
+        if plan.protection == "none":
+            return Trained(found, work.returned, loss)
+        row = one_row(change(found, start), work.returned)
+        if plan.privacy is not None:
+            row = private(row, plan.privacy, threshold(len(session.recall(Met).order)))
+        return Summand(request.weight * np.append(row, 1.0)[None])
 
     return train
 
 
-def summand(step: Parameters, returned: dict[str, Parameters], weight: float) -> Summand:
-    """weight · everything, in one row, and the weight itself at its end."""
+def one_row(step: Parameters, returned: dict[str, Parameters]) -> NDArray[np.float64]:
+    """The change of the model, and after it what the terms return, in the order of their names."""
     parts = [step, *(returned[name] for name in sorted(returned))]
-    row = np.concatenate([*(flatten(part).astype(np.float64) for part in parts), [1.0]])
-    return Summand(weight * row[None])
+    return np.concatenate([flatten(part).astype(np.float64) for part in parts])
+
+
+def private(row: NDArray[np.float64], plan: PrivacyPlan, n_least: int) -> NDArray[np.float64]:
+    """Clip, and add this site's share of the noise.
+
+    A sum is only ever revealed of at least `n_least` sites, so their shares make up the whole.
+    """
+    sigma = plan.noise * plan.clip / np.sqrt(n_least)
+    return clip(row, plan.clip) + gaussian(len(row), sigma)
 
 
 _BUFFERS = "buffers"

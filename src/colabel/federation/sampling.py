@@ -26,6 +26,18 @@ def sample(everybody: Group, plan: TrainingPlan, stage: Stage, number: int) -> l
     return [name for name in everybody.names if name in chosen]
 
 
+def participations(everybody: Group, plan: TrainingPlan) -> dict[str, int]:
+    """In how many rounds of the whole run each site is asked."""
+    times = dict.fromkeys(everybody.names, 0)
+    number = 0
+    for stage in plan.stages:
+        for _ in range(stage.rounds):
+            for name in sample(everybody, plan, stage, number):
+                times[name] += 1
+            number += 1
+    return times
+
+
 def batch_for(everybody: Group, plan: TrainingPlan) -> int:
     """|B_L| = min(50, labels of a site), the same at all sites; |B_U| = |B_L|."""
     most = max((size.n_labelled for size in everybody.sizes.values()), default=0)

@@ -27,7 +27,7 @@ from colabel.federation.groups import deal, starts, together
 from colabel.federation.labelling import label_group
 from colabel.federation.own_training import HoldModel, LabelOnce, Train, Trained
 from colabel.federation.sampling import batch_for, rate_for, sample
-from colabel.federation.training_plan import Stage, TrainingPlan
+from colabel.federation.training_plan import PrivacyPlan, Stage, TrainingPlan
 from colabel.learning.aggregation import mean, means, means_of_groups, moved
 from colabel.learning.parameters import Parameters, unflatten
 from colabel.learning.terms.base import Shared, Term
@@ -131,7 +131,7 @@ def _round(
     requests = _requests(everybody, plan, number, turn, state, dealt)
     share = len(chosen) / len(everybody.names)
     if plan.protection == "masked" and sums is not None:
-        after = yield from _summed(sums, stage, state, requests, share)
+        after = yield from _summed(sums, stage, state, requests, share, plan.privacy)
     else:
         after = yield from _in_clear(plan, stage, state, requests, share, dealt)
     model, kept = _joined(plan, state, after, server)
@@ -172,7 +172,6 @@ def _requests(
             number=state.round,
             batch=batch,
             rate=rate_for(plan, batch, state.round),
-            summed=plan.protection == "masked",
         )
         for model in starts(plan, state.model, state.kept)
     ]
@@ -248,12 +247,17 @@ def _in_clear(
 
 
 def _summed(
-    sums: Sums, stage: Stage, state: State, requests: Mapping[str, Train], share: float
+    sums: Sums,
+    stage: Stage,
+    state: State,
+    requests: Mapping[str, Train],
+    share: float,
+    privacy: PrivacyPlan | None,
 ) -> Conversation[_After]:
     """The same from sums alone: the server sees no site's model."""
     messages: dict[str, Message] = dict(requests)
     try:
-        total = yield from sums.public("train", "change of the model", messages, "updates")
+        total = yield from sums.public("train", _change(privacy), messages, "updates")
     except SitesLost:
         return _After({}, {}, state.kept, [], None)
     row = total[0, :-1] / total[0, -1]
@@ -264,6 +268,15 @@ def _summed(
     for term in stage.terms:
         kept = term.keep_mean(kept, average, share)
     return _After({0: model}, {0: float(total[0, -1])}, kept, list(requests), None)
+
+
+def _change(privacy: PrivacyPlan | None) -> str:
+    """What the ledger calls it."""
+    if privacy is None:
+        return "change of the model"
+    return (
+        f"change of the model, clipped to {privacy.clip:g}, with noise of {privacy.noise:g} clips"
+    )
 
 
 def _split(row: np.ndarray, stage: Stage, shapes: Mapping[str, tuple[int, ...]]) -> Shared:

@@ -30,6 +30,18 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     terms: tuple[AnyTerm, ...] = (CrossEntropy(),)
 
 
+class PrivacyPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """Differential privacy of what the server and everybody else see of a site (DP-FedAvg).
+
+    Each site's change of the model is shortened to the length `clip`, and noise is added to the
+    sum: N(0, (noise · clip)²) per number, of which every site adds its share.
+    """
+
+    clip: float
+    noise: float
+    delta: float = 1e-5
+
+
 class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What Algorithm 2 runs with.
 
@@ -51,6 +63,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
     buffers: Buffers = "averaged"
     protection: Protection = "none"
     server: ServerPlan | None = None
+    privacy: PrivacyPlan | None = None
     judge_every: int = 10
     seed: int = 0
 
@@ -122,6 +135,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
             "the models of groups cannot be had from one sum",
             "Average over all sites, or without protection.",
         )
+        found += self._privacy_problems()
         if self.graph is not None:
             need(
                 self.graph.n_classes == self.model.n_classes,
@@ -129,6 +143,41 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
                 "Give the same number.",
             )
         return found
+
+    def _privacy_problems(self) -> list[Problem]:
+        if self.privacy is None:
+            return []
+        clip, noise, stages = self.privacy.clip, self.privacy.noise, self.stages
+        wrong = (
+            (clip <= 0, f"privacy.clip is {clip}", "Give a length above 0."),
+            (noise <= 0, f"privacy.noise is {noise}", "Give a number above 0."),
+            (
+                not 0 < self.privacy.delta < 1,
+                f"privacy.delta is {self.privacy.delta}",
+                "Give a number between 0 and 1, well below 1 / number of sites.",
+            ),
+            (
+                self.protection != "masked",
+                "each site's share of the noise is too small to hide it alone",
+                'Give protection = "masked", so that only the sum is seen.',
+            ),
+            (
+                self.averaging != "equal",
+                "sites that count differently need different clips",
+                'Give averaging = "equal".',
+            ),
+            (
+                any(term.returns for stage in stages for term in stage.terms),
+                "a term sends more than the change of the model, which would not be clipped",
+                "Leave it out.",
+            ),
+            (
+                any(stage.labels == "graph" for stage in stages),
+                "the distances that the graph is made of are not differentially private",
+                "Take pseudo-labels from the model or from each site's own graph.",
+            ),
+        )
+        return [Problem(what, fix) for bad, what, fix in wrong if bad]
 
     def validate(self) -> "TrainingPlan":
         """The plan itself, or an `InputError` with every problem."""

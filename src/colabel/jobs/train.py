@@ -12,13 +12,16 @@ from colabel.engines.costs import Costs
 from colabel.engines.faults import Fault
 from colabel.engines.local import LocalEngine
 from colabel.errors import InputError, Problem
+from colabel.federation.sampling import participations
 from colabel.federation.training import Judge, State, train
 from colabel.federation.training_plan import TrainingPlan
 from colabel.federation.training_role import training_role
 from colabel.learning.at_server import ServerWork
 from colabel.learning.models import make
 from colabel.learning.parameters import Parameters, read
+from colabel.privacy.accounting import Spent, Sums, spent
 from colabel.privacy.ledger import Ledger
+from colabel.protocols.keys import Group, Welcome
 
 Events = Callable[[Mapping[str, Any]], None]
 Truth = Mapping[str, NDArray[np.int64]]
@@ -85,6 +88,17 @@ def _at_server(plan: TrainingPlan, points: Points | None) -> ServerWork | None:
         what = "the plan lets the server train, and it has no labelled points"
         raise InputError(Problem(what, "Give `server_points`, all with a label."))
     return ServerWork(plan.server, plan.model, *points, seed=plan.seed)
+
+
+def will_spend(sites: Sites, plan: TrainingPlan) -> Spent | None:
+    """The differential privacy that a whole run spends of the site that takes part most often."""
+    if plan.privacy is None:
+        return None
+    group = Group(
+        {site.name: Welcome(len(site), int(site.labelled.sum()), 0) for site in sites.sites}
+    )
+    times = participations(group, plan).values()
+    return spent([Sums(max(times, default=0), plan.privacy.noise)], plan.privacy.delta)
 
 
 class _Watcher:
