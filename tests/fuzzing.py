@@ -106,7 +106,8 @@ def hear(conversation, tape, lie, kind, body, *, traceable=True):
     except SitesLost:
         return False
     except RemoteProtocolError as refusal:
-        assert not traceable or refusal.site == lie.name, (
+        # of what two sites make together, nobody else can tell which of them was wrong
+        assert not traceable or lie.name in refusal.site.split(" or "), (
             f"{refusal} blames another site than {lie.name}"
         )
         return False
