@@ -27,6 +27,10 @@ class Message(msgspec.Struct, frozen=True):
         if other.__module__ != cls.__module__:
             raise TypeError(f"two messages are called {cls.__name__}")
 
+    def apart(self) -> Mapping[str, int]:
+        """Bytes of parts that costs count under their own names."""
+        return {}
+
 
 class Done(Message, frozen=True):
     """The step is done and there is nothing to tell."""

@@ -5,11 +5,9 @@
 """
 
 import hashlib
-import math
 import secrets
 
 import numpy as np
-from numpy.typing import NDArray
 
 
 def _stream(door: str, seed: int, purpose: str) -> np.random.SeedSequence:
@@ -30,10 +28,3 @@ def model(seed: int, purpose: str) -> np.random.Generator:
 def secret(n_bytes: int) -> bytes:
     """Key material, masks and shared seeds: never seedable."""
     return secrets.token_bytes(n_bytes)
-
-
-def secret_normal(shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Standard normal numbers that nobody can draw again (Box and Muller 1958)."""
-    words = np.frombuffer(secret(16 * math.prod(shape)), dtype="<u8").reshape(2, *shape)
-    first, second = ((words >> np.uint64(11)) + 0.5) * 2.0**-53  # inside (0, 1)
-    return np.sqrt(-2.0 * np.log(first)) * np.cos(2.0 * np.pi * second)

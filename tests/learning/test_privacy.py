@@ -6,6 +6,7 @@ from federations import make_federation, plan
 from scipy.optimize import brentq
 from scipy.stats import kstest, norm
 
+from colabel.crypto.gaussian import gaussian
 from colabel.engines.faults import Fault
 from colabel.errors import InputError, RemoteProtocolError
 from colabel.federation.own_training import private
@@ -14,7 +15,7 @@ from colabel.jobs.train import initial, train_sites, will_spend
 from colabel.learning.parameters import flatten
 from colabel.learning.terms import CrossEntropy, MeanTeacher
 from colabel.privacy.accounting import Sums, spent
-from colabel.privacy.noise import clip, gaussian
+from colabel.privacy.clipping import clip
 
 
 def private_plan(rounds=1, noise=1.0, length=0.1, **settings):

@@ -1,10 +1,26 @@
-"""What a run cost: bytes and seconds, by step and site."""
+"""What a run cost: bytes and seconds, by step and site, and bytes by what they carry."""
+
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
+# what a step carries, by the first part of its name: down, up
+_MODEL, _CODES, _KEYS = ("model", "model"), ("codes", "codes"), ("keys", "keys")
+_CARRIED: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys(("hold", "once", "train"), _MODEL),
+    **dict.fromkeys(("codes", "sketch", "lattice", "dealer", "ot", "paillier"), _CODES),
+    **dict.fromkeys(("hello", "meet", "join", "renew", "draw", "share"), _KEYS),
+    "influence": ("columns", "sums"),
+}
+_SUMS = ("sums", "sums")
+_ENDINGS = {"unmask": _KEYS, "back": _SUMS}
+
 
 class Exchange(msgspec.Struct, frozen=True):
-    """One request and its reply (`bytes_up` is 0 where none came)."""
+    """One request and its reply (`bytes_up` is 0 where none came).
+
+    apart_down, apart_up: of these, the bytes of parts that are counted under their own names.
+    """
 
     step: str
     number: int
@@ -12,6 +28,35 @@ class Exchange(msgspec.Struct, frozen=True):
     bytes_down: int
     bytes_up: int
     seconds: float
+    apart_down: Mapping[str, int] = {}
+    apart_up: Mapping[str, int] = {}
+
+
+class Traffic(msgspec.Struct, frozen=True):
+    """Bytes by what they carry: model, codes, columns, sums, keys (and plans), and what terms
+    share, each under its name.
+    """
+
+    down: dict[str, int]
+    up: dict[str, int]
+
+
+def by_kind(exchanges: Iterable[Exchange]) -> Traffic:
+    """The bytes of some exchanges. What is summed under masks cannot be told apart."""
+    found = Traffic({}, {})
+    for exchange in exchanges:
+        first, _, last = exchange.step.partition(".")
+        down, up = _ENDINGS.get(last) or _CARRIED.get(first, _SUMS)
+        _add(found.down, down, exchange.bytes_down, exchange.apart_down)
+        _add(found.up, up, exchange.bytes_up, exchange.apart_up)
+    return found
+
+
+def _add(found: dict[str, int], kind: str, whole: int, apart: Mapping[str, int]) -> None:
+    rest = {kind: whole - sum(apart.values())}
+    for name, size in (*apart.items(), *rest.items()):
+        if size:
+            found[name] = found.get(name, 0) + size
 
 
 class Costs(msgspec.Struct):

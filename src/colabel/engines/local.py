@@ -122,10 +122,12 @@ class LocalEngine:
             self._gone.add(name)
         lost = bool(fate & {"during", "late"})
         sent = 0 if lost else len(reply)
-        self.costs.exchanges.append(Exchange(step, number, name, len(data), sent, seconds))
-        if lost:
-            return None
-        return open_reply(reply, self._session, number, site=name, step=step)
+        answer = None
+        if not lost:
+            answer = open_reply(reply, self._session, number, site=name, step=step)
+        apart = message.apart(), {} if answer is None else answer.apart()
+        self.costs.exchanges.append(Exchange(step, number, name, len(data), sent, seconds, *apart))
+        return answer
 
     def _load(self, session: SiteSession, saved: bytes) -> SiteSession:
         own = self.identities[session.name]

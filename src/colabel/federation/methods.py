@@ -91,6 +91,7 @@ METHODS: Mapping[str, Method] = {
     "mixmatch_fedprox": Method(terms=(MixMatch(), Proximal())),
     "protofssl_fedavg": Method(terms=(Prototypes(),), change=_without_head),
     "protofssl_fedprox": Method(terms=(Prototypes(), Proximal()), change=_without_head),
+    "protofssl_global": Method(terms=(Prototypes(prototypes="helpers"),), change=_without_head),
     # FedRGD with labels at the sites, as ProtoFSSL compares with it [ProtoFSSL Table 3], and in its
     # own setting
     "fedrgd": Method(

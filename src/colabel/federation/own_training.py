@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colabel.conversation import Done, Message
+from colabel.crypto.gaussian import gaussian
 from colabel.errors import InputError
 from colabel.federation.alone import propagate_alone
 from colabel.federation.own_labels import OwnLabels, take_seed
@@ -22,9 +23,9 @@ from colabel.federation.training_plan import PrivacyPlan, Stage, TrainingPlan
 from colabel.learning import local, pseudo_labels
 from colabel.learning.aggregation import change
 from colabel.learning.models import ModelPlan, Network, make
-from colabel.learning.parameters import Parameters, flatten, read, shapes, write
+from colabel.learning.parameters import Parameters, flatten, n_bytes, read, shapes, write
 from colabel.learning.work import Progress, Targets, Tensor, Work, as_tensor, generator
-from colabel.privacy.noise import clip, gaussian
+from colabel.privacy.clipping import clip
 from colabel.protocols.keys import Hello, OwnKeys, Sizes, Welcome, introduce
 from colabel.protocols.meeting import Met, threshold
 from colabel.protocols.sums import Mode, Summand, Summed
@@ -65,6 +66,10 @@ class Train(Summed, frozen=True):
     rate: float
     weight: float = 1.0
 
+    def apart(self) -> dict[str, int]:
+        """What goes with the model for the terms."""
+        return {name: n_bytes(held) for name, held in self.shared.items()}
+
 
 class Trained(Message, frozen=True):
     """The site's own model after the round, and what goes with it."""
@@ -72,6 +77,10 @@ class Trained(Message, frozen=True):
     model: Arrays
     returned: dict[str, Arrays]
     loss: float
+
+    def apart(self) -> dict[str, int]:
+        """What goes with the model for the terms."""
+        return {name: n_bytes(held) for name, held in self.returned.items()}
 
 
 class AgreedTraining(msgspec.Struct, frozen=True):

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec.structs import asdict
 from numpy.typing import NDArray
 
 from colabel.data import Sites
-from colabel.engines.costs import Costs
+from colabel.engines.costs import Costs, Exchange, by_kind
 from colabel.engines.faults import Fault
 from colabel.engines.local import LocalEngine
 from colabel.errors import InputError, Problem
@@ -65,11 +66,15 @@ def train_sites(
     labels that the server itself has, where the plan says what it does with them.
     """
     watcher = _Watcher(sites, truth or {})
+    counted = 0
     engine = LocalEngine(sites.sites, training_role(watcher.watch), faults=faults)
     history: list[Mapping[str, Any]] = []
 
     def tell(event: Mapping[str, Any]) -> None:
-        full = {**event, **watcher.flush()}
+        nonlocal counted
+        exchanges = engine.costs.exchanges[counted:]
+        counted += len(exchanges)
+        full = {**event, **watcher.flush(), **_bytes(exchanges)}
         history.append(full)
         listen(full)
 
@@ -99,6 +104,16 @@ def will_spend(sites: Sites, plan: TrainingPlan) -> Spent | None:
     )
     times = participations(group, plan).values()
     return spent([Sums(max(times, default=0), plan.privacy.noise)], plan.privacy.delta)
+
+
+def _bytes(exchanges: Sequence[Exchange]) -> dict[str, Any]:
+    """Bytes since the last event, of all sites by what they carry, and of each site."""
+    names = dict.fromkeys(exchange.site for exchange in exchanges)
+    sites = {name: by_kind(e for e in exchanges if e.site == name) for name in names}
+    return {
+        "bytes": asdict(by_kind(exchanges)),
+        "site_bytes": {name: asdict(traffic) for name, traffic in sites.items()},
+    }
 
 
 class _Watcher:

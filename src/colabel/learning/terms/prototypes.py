@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from colabel.conversation import Release
+from colabel.crypto.gaussian import gaussian
 from colabel.errors import Problem, RemoteProtocolError
 from colabel.learning.models.network import ModelPlan, Network
 from colabel.learning.prototypes import (
@@ -40,7 +41,6 @@ from colabel.learning.pseudo_labels import embed
 from colabel.learning.terms.base import Active, Shared, Term
 from colabel.learning.work import Part, Step, Work
 from colabel.randomness import model as randomness
-from colabel.randomness import secret_normal
 
 OWN, STORED, HELPERS = "own prototypes", "stored prototypes", "helpers' prototypes"
 
@@ -229,14 +229,14 @@ class _Prototypes(Active):
         own, known = class_means(embeddings, labels, self.n_classes)
         vectors = own[known].numpy()
         if self.term.noise:
-            vectors = vectors + self.term.noise * self._normal(vectors.shape)
+            vectors = vectors + self._noise(vectors.size).reshape(vectors.shape)
         classes = known.nonzero()[:, 0].numpy()
         work.returned[OWN] = {"vectors": vectors.astype(np.float32), "classes": classes}
 
-    def _normal(self, shape: tuple[int, ...]) -> np.ndarray:
+    def _noise(self, n: int) -> np.ndarray:
         if self.term.repeatable_noise:
-            return torch.randn(shape, generator=self.work.generator).numpy()
-        return secret_normal(shape)
+            return self.term.noise * torch.randn(n, generator=self.work.generator).numpy()
+        return gaussian(n, self.term.noise)
 
 
 def _checked(site: str, own: Table, like: Table | None) -> Table:
