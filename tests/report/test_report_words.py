@@ -14,7 +14,15 @@ def test_sizes(number: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0004, "0.4 ms"), (0.03, "30 ms"), (0.2, "0.2 s"), (59.0, "59.0 s"), (90.0, "1.5 min")],
+    [
+        (0.0004, "0.4 ms"),
+        (0.03, "30 ms"),
+        (0.2, "0.2 s"),
+        (59.0, "59.0 s"),
+        (90.0, "1.5 min"),
+        (7200, "2.0 h"),
+        (1e7, "116 days"),
+    ],
 )
 def test_seconds(value: float, text: str) -> None:
     assert words.seconds(value) == text

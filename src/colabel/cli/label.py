@@ -79,7 +79,7 @@ def label(
     plan = make_plan(
         len(found.sites.classes), {name: options[name] for name in NAMES}, random_state
     )
-    labelling.say_cost(screen, labelling.expected_cost(found.sites, plan), plan)
+    labelling.foretell(screen, found.sites, plan)
     run = RunFolder.start(
         folder,
         "label",

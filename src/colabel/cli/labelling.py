@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from colabel.data import Sites
     from colabel.federation.plan import LabellingPlan
     from colabel.jobs.label import Outcome
-    from colabel.protocols.cost import Cost
+    from colabel.protocols.keys import Group
     from colabel.report import Compared, Results
     from colabel.report.scoring import Truth
     from colabel.runs import RunFolder
@@ -25,28 +25,44 @@ class Finished(NamedTuple):
     labels: "pa.Table"
 
 
-def expected_cost(sites: "Sites", plan: "LabellingPlan") -> "Cost":
-    """What comparing the codes will cost, by the protocol's own account."""
-    from colabel.protocols.hamming import by_name
+def sizes_of(sites: "Sites") -> "Group":
+    """What the sites would tell the server of themselves."""
     from colabel.protocols.keys import Group, Welcome
 
     sizes = {
         site.name: Welcome(len(site), int(site.labelled.sum()), site.points[:1].size)
         for site in sites.sites
     }
-    return by_name(plan.hamming).cost(Group(sizes), plan.n_bits)
+    return Group(sizes)
 
 
-def say_cost(screen: Screen, cost: "Cost", plan: "LabellingPlan") -> None:
-    """Before long work."""
+def foretell(screen: Screen, sites: "Sites", plan: "LabellingPlan") -> None:
+    """Before long work: what it will cost, and what it will reveal."""
+    from colabel.federation.cost import cost
+    from colabel.federation.reveals import reveals
+    from colabel.jobs.label import followed
     from colabel.report import words
 
+    plan = followed(plan, len(sites))
+    expected = cost(sizes_of(sites), plan)
     screen.errors.print(
-        f"Comparing codes ({plan.hamming}) will take about {words.seconds(cost.seconds)}, "
-        f"{words.size(cost.bytes_up)} to the server and {words.size(cost.bytes_down)} to the "
-        f"sites, in {words.counted(cost.steps, 'step')}.",
+        f"This run will take about {words.seconds(expected.seconds)} on one machine, "
+        f"{words.size(expected.bytes_up)} to the server and {words.size(expected.bytes_down)} to "
+        f"the sites, in {words.counted(expected.steps, 'step')}.",
         soft_wrap=True,
     )
+    screen.errors.print(f"How codes are compared: {protection(plan)}.", soft_wrap=True)
+    released = reveals(plan)
+    for who in dict.fromkeys(release.to for release in released):
+        told = [f"{one.what} ({one.mechanism})" for one in released if one.to == who]
+        screen.errors.print(f"Will go to {words.party(who)}: {'; '.join(told)}.", soft_wrap=True)
+
+
+def protection(plan: "LabellingPlan") -> str:
+    """The way to compare codes, and what it protects."""
+    from colabel.protocols.hamming import by_name
+
+    return f"{plan.hamming}, {by_name(plan.hamming).protects}"
 
 
 def compare(

@@ -45,7 +45,8 @@ def cost(group: Group, plan: LabellingPlan) -> Cost:
 
 def _longer_numbers(n_steps: int) -> int:
     """Bytes that step numbers take more than one, in the steps of one site from 128 on."""
-    return sum(1 if step < 2**8 else 2 for step in range(2**7, n_steps))
+    lengths = ((2**7, 1), (2**8, 1), (2**16, 2))  # from which step on, and how much more
+    return sum(more * max(0, n_steps - first) for first, more in lengths)
 
 
 class _Sum(msgspec.Struct, frozen=True):

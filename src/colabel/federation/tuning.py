@@ -84,11 +84,15 @@ def candidates(group: Group, plan: LabellingPlan) -> list[Candidate]:
     return list(dict.fromkeys([usual, *others]))
 
 
+def is_tried(plan: LabellingPlan) -> bool:
+    """Whether the plan leaves anything to find out by leaving labels out."""
+    return plan.confidence == "probability" or "auto" in (plan.n_neighbors, plan.alpha)
+
+
 def left_out(group: Group, plan: LabellingPlan) -> NDArray[np.intp]:
     """Which of all labelled points are left out in turn; none if there is nothing to learn."""
     n_labelled = len(labelled(group))
-    needed = len(candidates(group, plan)) > 1 or plan.confidence == "probability"
-    if not needed or n_labelled < 2:
+    if not is_tried(plan) or n_labelled < 2:
         return np.empty(0, dtype=np.intp)
     return np.unique(np.linspace(0, n_labelled - 1, MOST_TRIED).round().astype(np.intp))
 

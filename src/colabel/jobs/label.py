@@ -41,7 +41,7 @@ def label(
     if problems := check_sites(sites):
         raise InputError(problems)
     engine = _engine(sites.sites, faults, listen)
-    plan = plan.validate() if len(sites) > 1 else unprotected(plan.validate())
+    plan = followed(plan.validate(), len(sites))
     labelled = engine.run(cross_client_labels(sites.names, plan))
     own = {name: _own(engine.sessions[name]) for name in sites.names}
     return Outcome(own, labelled, engine.ledger, engine.costs)
@@ -56,7 +56,7 @@ def label_new(
     listen: Listener | None = None,
 ) -> Outcome:
     """Label new points by a graph that was made before; nothing about old points changes."""
-    plan = plan if len(sites) > 1 else unprotected(plan)
+    plan = followed(plan, len(sites))
     engine = _engine([*sites.sites, *newcomers.sites], (), listen)
     engine.run(label_newcomers(labelled.group.names, newcomers.names, labelled, plan))
     own = {name: _own(engine.sessions[name]) for name in newcomers.names}
@@ -78,6 +78,11 @@ def label_pooled(sites: Sites, plan: LabellingPlan) -> Outcome:
     ends = np.cumsum([len(site) for site in sites.sites])[:-1]
     own = {} if pooled is None else _split(pooled, sites.names, ends)
     return Outcome(own, None, Ledger(), Costs())
+
+
+def followed(plan: LabellingPlan, n_sites: int) -> LabellingPlan:
+    """The plan as a run between so many sites follows it: one alone has nothing to protect."""
+    return plan if n_sites > 1 else unprotected(plan)
 
 
 def unprotected(plan: LabellingPlan) -> LabellingPlan:

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from colabel.conversation import UNPROTECTED
 from colabel.data import write_atomically
 from colabel.errors import InputError, Problem
 from colabel.privacy.ledger import Entry, Ledger
@@ -77,6 +78,7 @@ def render(record: RunRecord, results: Results, ledger: Ledger) -> str:
         spread=lambda method, measure: headline(results, method, measure)[1],
         whose=lambda entry: words.whose(entry.sites, len(results.sites)),
         learnt=by_party(ledger),
+        unprotected=any(entry.mechanism == UNPROTECTED for entry in ledger),
         shown_value=_in_words,
         charts=_charts(results),
         shown=SHOWN,

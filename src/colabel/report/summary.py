@@ -9,7 +9,7 @@ from colabel.data import Sites
 from colabel.engines.costs import Costs
 from colabel.federation.labelling import Labelled
 from colabel.federation.plan import LabellingPlan
-from colabel.jobs.label import Outcome
+from colabel.jobs.label import Outcome, followed
 from colabel.protocols.hamming import by_name
 from colabel.report import metrics
 from colabel.report.results import (
@@ -51,6 +51,7 @@ def summarise(
 ) -> Results:
     """Measure everything once, over all sites of this process."""
     found, across = compared.own(), compared.across
+    plan = followed(plan, len(sites))
     labelled = across.labelled
     return Results(
         title=title,

@@ -29,7 +29,10 @@ def seconds(value: float) -> str:
         return f"{1000 * value:.0f} ms" if value >= 0.0095 else f"{1000 * value:.1f} ms"
     if value < 59.5:
         return f"{value:.1f} s"
-    return f"{value / 60:.1f} min"
+    for unit, length, most in (("min", 60, 5970), ("h", 3600, 172_800)):
+        if value < most:
+            return f"{value / length:.1f} {unit}"
+    return f"{count(round(value / 86_400))} days"
 
 
 def count(number: int) -> str:
@@ -50,6 +53,11 @@ def mean_and_sd(shares: Sequence[float | None]) -> str:
     if len(known) == 1:
         return percent(float(known[0]))
     return f"{100 * known.mean():.1f} ± {100 * known.std(ddof=1):.1f} %"
+
+
+def party(who: str) -> str:
+    """Who learns something, as the ledger names them, in a sentence."""
+    return "the server" if who == "server" else who
 
 
 def whose(sites: Sequence[str], n_sites: int) -> str:

@@ -208,9 +208,7 @@ class OtHamming(SecureHamming):
     """The server's side; `chunk_bytes` bounds a parcel."""
 
     name: ClassVar[str] = "ot"
-    protects: ClassVar[str] = (
-        "codes are compared by oblivious transfer: the server sees distances, sites see nothing"
-    )
+    protects: ClassVar[str] = "oblivious transfer: the server sees distances only"
     broken_by: ClassVar[str] = NOBODY
     releases: ClassVar[tuple[Release, ...]] = (pairs.DISTANCES, pairs.OWN)
     handlers: ClassVar[Handlers] = {StartOt: start, CarryOt: carry, EndOt: end}

@@ -234,9 +234,7 @@ class PaillierHamming(SecureHamming):
     """The server's side; `key_bits` is the length of the sites' keys."""
 
     name: ClassVar[str] = "paillier"
-    protects: ClassVar[str] = (
-        "codes are compared encrypted (Paillier): the server sees distances, sites see nothing"
-    )
+    protects: ClassVar[str] = "Paillier encryption: the server sees distances only"
     broken_by: ClassVar[str] = NOBODY
     releases: ClassVar[tuple[Release, ...]] = (KEYS, CODES, SUMS, MASKS, pairs.DISTANCES, pairs.OWN)
     handlers: ClassVar[Handlers] = site_side()

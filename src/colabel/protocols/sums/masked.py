@@ -56,7 +56,7 @@ class MaskedSums(ClearSums):
             members = yield from self._ready(members)
             slot, self._next = self._next, self._next + 1
             terms = Terms(step, mode, form, slot, tuple(members), dict(owners))
-            release = Release(f"each site's {what}", "server", "masked")
+            release = Release(f"each site's {what}", "server", self.protects)
             hidden = yield from ask_all(step, terms, requests, release)
             came = tuple(hidden)
             if mode == "public" and len(came) < 2:
@@ -145,9 +145,12 @@ class MaskedSums(ClearSums):
 
 
 def _totals(what: str, mode: Mode) -> tuple[Release, ...]:
-    if mode != "public":
-        return ()
-    return (Release(f"the sum of all sites' {what}", "server", "masked"),)
+    return () if mode != "public" else (total_for_server(what),)
+
+
+def total_for_server(what: str) -> Release:
+    """What `public` is for."""
+    return Release(f"the sum of all sites' {what}", "server", MaskedSums.protects)
 
 
 def _bad_shares(name: str, got: str) -> RemoteProtocolError:
