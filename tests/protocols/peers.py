@@ -20,7 +20,7 @@ class Peer:
         self.saved = dict(saved or {})
         if saved is None:
             secrets = {p: "".join(sorted((p, name))).encode() for p in names if p != name}
-            self.remember(Channels(0, secrets, b"shared by all"))
+            self.remember(Channels(0, secrets, b"shared by all".ljust(32)))
 
     def codes(self):
         return np.packbits(self.bits, axis=1)

@@ -126,6 +126,8 @@ def same_masks(below):
     return lambda bound, count, purpose: below(bound, 1, purpose) * count
 
 
+UNMASKED = {"X − W", "Y − W + M·N"}
+
 # the way; what is broken and how; what the server and the sites must see of it
 BROKEN = {
     "lattice: R = 0": ("lattice", lattice, "draw", lambda _: nothing, {"R", "T"}, set()),
@@ -144,8 +146,22 @@ BROKEN = {
     "dealer: dealt twice": ("dealer", dealer, "secret", lambda _: constant, set(), {"shown"}),
     "dealer: M = N": ("dealer", dealer, "uniform", same_for_m_and_n, set(), {"shown"}),
     "dealer: no W": ("dealer", dealer, "uniform", no_w, set(), {"D·N + W"}),
-    "dealer: no mask": ("dealer", dealer, "_pair_mask", lambda _: no_pair_mask, {"X − W"}, set()),
-    "dealer: one mask": ("dealer", dealer, "_pair_mask", lambda _: one_pair_mask, {"X − W"}, set()),
+    "dealer: no mask": (
+        "dealer",
+        dealer,
+        "_pair_mask",
+        lambda _: no_pair_mask,
+        {"X − W", "Y − W + M·N"},
+        set(),
+    ),
+    "dealer: one mask": (
+        "dealer",
+        dealer,
+        "_pair_mask",
+        lambda _: one_pair_mask,
+        {"X − W", "Y − W + M·N"},
+        set(),
+    ),
     "sketch: no mask": ("sketch", sketch, "mask", lambda _: no_mask, {"code"}, set()),
     "sketch: short mask": ("sketch", sketch, "mask", short_mask, {"code"}, set()),
     "sketch: same mask always": (

@@ -128,9 +128,12 @@ def of_dealer(talk, _heard):
         for left, Y in reply.as_right.items():
             rest = asked.corrections[left]
             server[f"Y/{left}/{name}"] = Seen(Y, 16, (left, name))
-            server[f"Y − W/{left}/{name}"] = Seen(Y - rest, 16, (left, name))
+            M, N = (
+                dealer.uniform(seeds[who], x, 32, n_bits) for who, x in ((left, "M"), (name, "N"))
+            )
+            taken = Y - rest + dealer.product(M, N)
+            server[f"Y − W + M·N/{left}/{name}"] = Seen(taken, 16, (left, name))
             sites[f"W/{left}/{name}"] = Seen(rest, 16, (left, name))
-            N = dealer.uniform(seeds[name], "N", 32, n_bits)
             product = dealer.product(shown["left", left], N)
             sites[f"D·N + W/{left}/{name}"] = Seen(rest + product, 16, (left, name))
     return server, sites
