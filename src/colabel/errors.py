@@ -34,7 +34,8 @@ class Problem:
             if value is not None
         ]
         where = f"{', '.join(places)}: " if places else ""
-        return f"{where}{self.what}. {self.fix}"
+        stop = "" if self.what.endswith(("?", "!", ".")) else "."
+        return f"{where}{self.what}{stop} {self.fix}"
 
 
 class InputError(ColabelError, ValueError):

@@ -172,8 +172,9 @@ def test_very_wide_gaps_are_summed_up() -> None:
     site = Site("s", points, np.array([0, 1, 0, 1]))
     problems = check_sites(Sites((site,), ("a", "b")))
     assert len(problems) == 31
-    assert "80 more values are missing or infinite, in columns 10, 11, 12 and 17 more" in str(
-        problems[-1]
+    assert (
+        "80 more values are missing, infinite or too large, in columns 10, 11, 12 and 17 more"
+        in str(problems[-1])
     )
 
 
@@ -341,7 +342,7 @@ def test_notes(tmp_path: Path) -> None:
     assert "site a: class 'dog' has labels at this site only" in text
     assert "site c: the site has no labels" in text
     assert "column 'y' never change" in text
-    assert "site a: 1 rows are all zero, the first is row 0" in text
+    assert "site a: 1 row is all zero, the first is row 0" in text
     assert "class 'emu' has no label anywhere" in text
     assert "'NA' is taken as the name of a class" in text
     assert found.sites is not None

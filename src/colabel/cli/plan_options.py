@@ -115,11 +115,15 @@ def make_plan(
 
     chosen = {name: value for name, value in options.items() if value is not None}
     preset = chosen.pop("preset", None)
+    settings = {**PRESETS.get(preset, {}), **chosen}
+    plan = LabellingPlan(n_classes=n_classes, seed=public_seed(random_state), **settings)
+    problems = plan.problems()
     if preset is not None and preset not in PRESETS:
         hint = did_you_mean(preset, tuple(PRESETS))
-        raise InputError(Problem(f"there is no preset called {preset!r}", hint))
-    settings = {**(PRESETS[preset] if preset else {}), **chosen}
-    return LabellingPlan(n_classes=n_classes, seed=public_seed(random_state), **settings).validate()
+        problems.append(Problem(f"there is no preset called {preset!r}", hint))
+    if problems:
+        raise InputError(problems)
+    return plan
 
 
 def public_seed(random_state: int | None) -> bytes | None:

@@ -9,6 +9,8 @@ from colabel.data.notes import SHOWN, listed
 from colabel.data.site import UNLABELLED, Site, Sites
 from colabel.errors import Problem
 
+LARGEST = 1e24  # squares of larger numbers cannot be summed over all sites
+NO_LABEL = "no site has a label"
 _COLUMNS_SHOWN = 10
 
 
@@ -47,10 +49,12 @@ def check_site(
 def check_together(sites: Sequence[Site]) -> list[Problem]:
     """Every problem that only shows when the sites are seen together."""
     problems = _check_shared_ids(sites)
+    if sum(len(site) for site in sites) == 1:
+        problems.append(Problem("there is only one point", "Give at least two."))
     if sites and not any(site.labelled.any() for site in sites):
         problems.append(
             Problem(
-                "no site has a label",
+                NO_LABEL,
                 "Name the label column (label_column), or label a few points of each class.",
             )
         )
@@ -119,26 +123,27 @@ def _check_points(
         )
     elif points.size == 0:
         yield Problem("the points have no columns", "Give at least one feature.", site.name)
-    elif points.dtype.kind == "f":
-        yield from _check_finite(site.name, points.astype(np.float64, copy=False), columns, rows)
+    elif points.dtype.kind == "f":  # whole numbers are never too large
+        yield from _check_numbers(site.name, points.astype(np.float64, copy=False), columns, rows)
 
 
-def _check_finite(
+def _check_numbers(
     name: str,
     points: NDArray[np.float64],
     columns: Sequence[str] | None,
     rows: NDArray[np.int64],
 ) -> Iterator[Problem]:
     flat = points.reshape(len(points), -1)
-    bad = ~np.isfinite(flat)
+    bad = ~(np.abs(flat) <= LARGEST)
     bad_columns = np.flatnonzero(bad.any(axis=0))
     for c in bad_columns[:_COLUMNS_SHOWN]:
         label = columns[c] if columns is not None and c < len(columns) else str(c)
         yield from _bad_values(name, label, flat[:, c], rows)
     if len(others := bad_columns[_COLUMNS_SHOWN:]):
         names = [repr(columns[c]) if columns is not None else str(c) for c in others]
+        number = int(bad[:, others].sum())
         yield Problem(
-            f"{int(bad[:, others].sum())} more values are missing or infinite, in {listed(names)}",
+            f"{number} more values are missing, infinite or too large, in {listed(names)}",
             "Fill them in, or drop the rows or the columns.",
             name,
         )
@@ -147,18 +152,26 @@ def _check_finite(
 def _bad_values(
     site: str, column: str, values: NDArray[np.float64], rows: NDArray[np.int64]
 ) -> Iterator[Problem]:
-    where = np.flatnonzero(~np.isfinite(values))
+    where = np.flatnonzero(~(np.abs(values) <= LARGEST))
     for i in where[:SHOWN]:
         last_shown = i == where[:SHOWN][-1] and len(where) > SHOWN
         more = f" (and {len(where) - SHOWN} more in this column)" if last_shown else ""
-        what = "the value is missing" if np.isnan(values[i]) else "the value is infinite"
+        what, fix = _wrong_with(float(values[i]))
         yield Problem(
             what + more,
-            "Fill it in, for instance with the column's median, or drop the row or the column.",
+            fix,
             site,
             int(rows[i]),
             column,
         )
+
+
+def _wrong_with(value: float) -> tuple[str, str]:
+    if np.isfinite(value):
+        return f"the value {value:.3g} is too large", f"Change the unit: up to {LARGEST:.0e} fits."
+    what = "the value is missing" if np.isnan(value) else "the value is infinite"
+    fix = "Fill it in, for instance with the column's median, or drop the row or the column."
+    return what, fix
 
 
 def _check_labels(site: Site, n_classes: int, rows: NDArray[np.int64]) -> Iterator[Problem]:

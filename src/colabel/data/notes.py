@@ -50,6 +50,7 @@ def _notes_on_sites(sites: Sites) -> Iterator[Note]:
 
 
 def _notes_on_classes(sites: Sites) -> Iterator[Note]:
+    alone: dict[str, list[str]] = {}
     holders = Counter[int]()
     holder_of: dict[int, str] = {}
     for site in sites.sites:
@@ -60,16 +61,19 @@ def _notes_on_classes(sites: Sites) -> Iterator[Note]:
         if holders[c] == 0:
             yield Note(f"class {name!r} has no label anywhere", "No point can receive it.")
         elif holders[c] == 1 and len(sites) > 1:
-            yield Note(
-                f"class {name!r} has labels at this site only",
-                "Whoever receives this class learns that such a site exists.",
-                holder_of[c],
-            )
+            alone.setdefault(holder_of[c], []).append(repr(name))
         if name.strip().lower() in _LOOKS_MISSING:
             yield Note(
                 f"{name!r} is taken as the name of a class",
                 "Leave the cell empty if it means that the label is unknown.",
             )
+    for site_name, names in alone.items():
+        yield Note(
+            f"{listed(names, 'class', 'classes')} {'have' if len(names) > 1 else 'has'} labels "
+            "at this site only",
+            "Whoever receives such a class learns that there is such a site.",
+            site_name,
+        )
     if len(holders) == 1:
         yield Note(
             "all labels are of one class",
@@ -84,8 +88,9 @@ def _zero_rows(site: Site) -> Iterator[Note]:
     zero = np.flatnonzero(~site.points.reshape(len(site.points), -1).any(axis=1))
     if len(zero):
         yield Note(
-            f"{len(zero)} rows are all zero, the first is row {zero[0]}",
-            "They cannot be compared by angle: they stay out of the graph and get label −1.",
+            f"{len(zero)} {'rows are' if len(zero) > 1 else 'row is'} all zero, "
+            f"the first is row {zero[0]}",
+            "With identity features they have no angle to compare, and no label reaches them.",
             site.name,
         )
 
@@ -99,8 +104,9 @@ def _constant_columns(sites: Sites) -> Iterator[Note]:
     constant = np.flatnonzero(low == high)
     if len(constant):
         yield Note(
-            f"{listed([_column_name(sites, c) for c in constant.tolist()])} never change",
-            "They tell no point from another; drop them.",
+            f"{listed([_column_name(sites, c) for c in constant.tolist()])} never "
+            f"change{'' if len(constant) > 1 else 's'}",
+            "What is constant tells no point from another: leave it out.",
         )
 
 
@@ -108,7 +114,7 @@ def _column_name(sites: Sites, column: int) -> str:
     return repr(sites.columns[column]) if sites.columns else str(column)
 
 
-def listed(words: list[str], noun: str = "column") -> str:
+def listed(words: list[str], noun: str = "column", nouns: str | None = None) -> str:
     """Name the first few and count the others: `columns 'a', 'b', 'c' and 9 more`."""
     more = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
-    return f"{noun}{'s' if len(words) > 1 else ''} {', '.join(words[:SHOWN])}{more}"
+    return f"{noun if len(words) == 1 else nouns or f'{noun}s'} {', '.join(words[:SHOWN])}{more}"

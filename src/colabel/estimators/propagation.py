@@ -209,7 +209,10 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
         return label(sites, self._plan)
 
     def _make_plan(self) -> LabellingPlan:
-        settings = self.get_params(deep=False)
+        settings = {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in self.get_params(deep=False).items()
+        }
         preset, random_state = settings.pop("preset"), settings.pop("random_state")
         if preset is not None:
             if preset not in PRESETS:

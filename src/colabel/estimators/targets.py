@@ -20,7 +20,7 @@ def encode(y: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.generic], NDArr
                 "Give a label for each row, −1 where it is unknown.",
             )
         )
-    given = column_or_1d(np.asarray(y), warn=True)
+    given = column_or_1d(_as_given(y), warn=True)
     if len(given) != n_rows:
         raise InputError(Problem(f"{len(given)} labels for {n_rows} rows", "Give one label a row."))
     unknown = _unlabelled(given)
@@ -30,7 +30,7 @@ def encode(y: ArrayLike | None, n_rows: int) -> tuple[NDArray[np.generic], NDArr
             Problem("no row has a label", "Label a few rows of each class; −1 means unknown.")
         )
     if known.dtype == object:
-        known = np.asarray(known.tolist())
+        known = _one_kind(known.tolist())
     check_classification_targets(known)
     classes, indices = np.unique(known, return_inverse=True)
     codes = np.full(n_rows, UNLABELLED)
@@ -57,34 +57,64 @@ def site_names(groups: ArrayLike | None, n_rows: int) -> NDArray[np.str_]:
     """Each row's site, by name."""
     if groups is None:
         return np.full(n_rows, "site")
-    given = np.asarray(groups)
+    given = _as_given(groups)
     if given.shape != (n_rows,):
         raise InputError(
             Problem(f"groups has shape {given.shape} for {n_rows} rows", "Name one site a row.")
         )
-    missing = np.flatnonzero(_missing(given))
-    if len(missing):
-        raise InputError(
-            Problem("a row has no site", "Name the site of every row.", row=int(row))
-            for row in missing[:10]
-        )
-    return given.astype(str)
+    missing = _missing(given)
+    if given.dtype.kind == "f" and not (missing | (given != np.floor(given))).any():
+        given = given.astype(np.int64)  # 1.0 is the site that is called 1 elsewhere
+    names = given.astype(str)
+    rows = np.flatnonzero(missing | (np.char.strip(names) == ""))
+    if len(rows):
+        more = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
+        fix = "Name the site of every row."
+        raise InputError(Problem(f"a row has no site{more}", fix, row=int(rows[0])))
+    return names
+
+
+def _as_given(values: ArrayLike) -> NDArray[Any]:
+    """An array in which None, NaN and −1 did not become words, as NumPy makes them among words."""
+    array = np.asarray(values)
+    return np.asarray(values, dtype=object) if array.dtype.kind in "UT" else array
+
+
+def _one_kind(known: list[Any]) -> NDArray[Any]:
+    words = [isinstance(label, str) for label in known]
+    if any(words) and not all(words):
+        what = f"the labels mix words and numbers, such as {known[words.index(False)]!r}"
+        fix = "Use one of them; −1, None and NaN are unlabelled."
+        raise InputError(Problem(what, fix))
+    return np.asarray(known)
 
 
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """None and NaN."""
+    """None, NaN, NaT and pandas' NA."""
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
     if values.dtype.kind == "f":
         return np.isnan(values)
     if values.dtype != object:
         return np.zeros(len(values), dtype=np.bool_)
-    return np.array(
-        [v is None or (isinstance(v, float) and v != v) for v in values], dtype=np.bool_
-    )
+    return np.array([_is_missing(value) for value in values], dtype=np.bool_)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas' NA is neither equal nor unequal
+        return True
 
 
 def _unlabelled(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Missing or −1, and among words also "-1" and nothing."""
     if values.dtype.kind in "if":
         return _missing(values) | (values == UNLABELLED)
     if values.dtype != object:
-        return np.zeros(len(values), dtype=np.bool_)
-    return _missing(values) | np.array([isinstance(v, int) and v == UNLABELLED for v in values])
+        return _missing(values)
+    minus = [
+        v.strip() in ("", str(UNLABELLED)) if isinstance(v, str) else v == UNLABELLED
+        for v in np.where(_missing(values), UNLABELLED, values)
+    ]
+    return np.array(minus, dtype=np.bool_)

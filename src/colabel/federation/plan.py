@@ -1,6 +1,6 @@
 """The settings of a labelling run, the same for the server and every site."""
 
-from typing import Literal, get_args
+from typing import Literal, TypeGuard, get_args
 
 import msgspec
 
@@ -8,6 +8,7 @@ from colabel.errors import InputError, Problem, did_you_mean
 from colabel.graph.codes import MAX_BITS
 from colabel.protocols.hamming import WAYS
 
+MAX_SHARPNESS = 32.0  # higher powers of small similarities, squared, are no longer above 0
 N_SUMS = 4  # moments, tried scores, ratings, class scores
 Auto = Literal["auto"]
 Share = Literal["share"]
@@ -58,18 +59,22 @@ class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
 
         k, alpha = self.n_neighbors, self.alpha
         need(
-            k == "auto" or (isinstance(k, int) and k >= 1),
+            k == "auto" or (_is_whole(k) and k >= 1),
             f"n_neighbors is {k!r}",
             "Give a whole number of at least 1, or 'auto'.",
         )
         need(
-            alpha in ("auto", "share") or (isinstance(alpha, int | float) and 0 < alpha < 1),
+            alpha in ("auto", "share") or (_is_number(alpha) and 0 < alpha < 1),
             f"alpha is {alpha!r}",
             "Give a number between 0 and 1, both excluded, or 'share' or 'auto'.",
         )
-        need(self.sharpness > 0, f"sharpness is {self.sharpness!r}", "Give a number above 0.")
         need(
-            1 <= self.n_bits <= MAX_BITS,
+            _is_number(self.sharpness) and 0 < self.sharpness <= MAX_SHARPNESS,
+            f"sharpness is {self.sharpness!r}",
+            f"Give a number above 0, at most {MAX_SHARPNESS:g}.",
+        )
+        need(
+            _is_whole(self.n_bits) and 1 <= self.n_bits <= MAX_BITS,
             f"n_bits is {self.n_bits!r}",
             f"Give a whole number from 1 to {MAX_BITS}.",
         )
@@ -80,6 +85,9 @@ class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
             ("confidence", self.confidence, get_args(Confidence)),
         ):
             need(value in known, f"{name} is {value!r}", did_you_mean(str(value), known))
+        for name in ("equalise", "density_correction", "keep_labels"):
+            value = getattr(self, name)
+            need(isinstance(value, bool), f"{name} is {value!r}", "Give True or False.")
         return found
 
     def validate(self) -> "LabellingPlan":
@@ -87,6 +95,14 @@ class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
         if found := self.problems():
             raise InputError(found)
         return self
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 class Agreed(msgspec.Struct, frozen=True):

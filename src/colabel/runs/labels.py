@@ -87,6 +87,6 @@ def write_table(path: Path, table: pa.Table) -> None:
         if path.suffix.lower() == ".csv":
             pyarrow.csv.write_csv(table, stream)
         else:
-            pyarrow.parquet.write_table(table, stream)
+            pyarrow.parquet.write_table(table, stream, write_page_checksum=True)
 
     write_atomically(path, write)

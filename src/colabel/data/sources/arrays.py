@@ -48,7 +48,11 @@ def _from_arrays(path: Path, arrays: Arrays, roles: Roles) -> RawFile:
         problems.append(Problem(what, f"It has: {', '.join(sorted(arrays))}. Rename one of them."))
         return RawFile(path, problems=tuple(problems), column_names=tuple(arrays))
     points = arrays[points_name]
-    n = len(points) if points.ndim else 0
+    if not points.ndim:
+        what = f"{path.name} holds one number"
+        problems.append(Problem(what, "Save rows × columns.", path.stem))
+        return RawFile(path, problems=tuple(problems), column_names=tuple(arrays))
+    n = len(points)
     problems += _check_lengths(path.stem, arrays, n, names.values())
     if problems:
         return RawFile(path, problems=tuple(problems), column_names=tuple(arrays))
@@ -121,9 +125,10 @@ def _labels(
     if classes is None or stored.dtype.kind not in "iu":
         return names
     codes = stored.astype(np.int64)
-    wrong = np.flatnonzero((codes < UNLABELLED) | (codes >= len(classes)))
+    # an unsigned number may come out negative
+    wrong = np.flatnonzero((codes < UNLABELLED) | (codes >= len(classes)) | (codes != stored))
     if len(wrong):
-        what = f"label {codes[wrong[0]]} is not the index of one of the {len(classes)} classes"
+        what = f"label {stored[wrong[0]]} is not the index of one of the {len(classes)} classes"
         fix = f"Use 0 to {len(classes) - 1}, or {UNLABELLED} for unlabelled."
         raise InputError(Problem(what, fix, row=int(wrong[0]), column=name))
     return np.array([*classes, ""])[codes]

@@ -1,12 +1,13 @@
 """Labels as written in a file, turned into class names and then into class numbers.
 
-Only an empty cell, a null or NaN is unlabelled, and −1 where all labels are whole numbers; words
-such as NA or None are names of classes. 1, 1.0 and "1" are the same class. Blanks around a label
-do not count.
+An empty cell, a null, NaN and −1 are unlabelled, and the word "nan" where all other labels are
+numbers; among words, NA, None or nan are names of classes. 1, 1.0 and "1" are the same class.
+Blanks around a label do not count.
 """
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from colabel.data.sources.raw import RawSite
 from colabel.errors import InputError, Problem, did_you_mean
 
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?")
+_EXACT = 2.0**53  # beyond, float64 no longer tells whole numbers apart
 _NAMES = "Labels name classes: use words or whole numbers; measurements cannot be labels."
 
 
@@ -31,7 +33,7 @@ def label_names(values: NDArray[np.generic], column: str) -> NDArray[np.str_]:
     if kind == "b":
         return values.astype(str)
     if kind in "iu":
-        return _whole(values.astype(np.int64))
+        return np.where(values == UNLABELLED, "", values.astype(str))
     if kind == "f":
         return _floats(values.astype(np.float64), column)
     if kind in "UT":
@@ -39,25 +41,31 @@ def label_names(values: NDArray[np.generic], column: str) -> NDArray[np.str_]:
     raise InputError(Problem(f"the labels are of type {values.dtype}", _NAMES, column=column))
 
 
-def _whole(values: NDArray[np.int64]) -> NDArray[np.str_]:
-    return np.where(values == UNLABELLED, "", values.astype(str))
-
-
 def _floats(values: NDArray[np.float64], column: str) -> NDArray[np.str_]:
-    known = ~np.isnan(values)
-    broken = np.flatnonzero(known & (values != np.floor(values)) | np.isinf(values))
-    if len(broken):
-        more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-        what = f"label {values[broken[0]]} is not a whole number{more}"
-        raise InputError(Problem(what, _NAMES, row=int(broken[0]), column=column))
-    return _whole(np.where(known, values, UNLABELLED).astype(np.int64))
+    known = np.where(np.isnan(values), UNLABELLED, values)
+    _refuse(known != np.floor(known), values, "is not a whole number", column)
+    _refuse(np.abs(known) >= _EXACT, values, "is too large to be exact", column)
+    return label_names(known.astype(np.int64), column)
 
 
 def _texts(values: NDArray[np.str_], column: str) -> NDArray[np.str_]:
-    different = np.unique(values[values != ""]).tolist()
-    if different and all(_NUMBER.fullmatch(text) for text in different):
-        return _floats(np.where(values == "", "nan", values).astype(np.float64), column)
-    return values
+    different, inverse = np.unique(values, return_inverse=True)
+    words = [text for text in different.tolist() if text not in ("", str(UNLABELLED))]
+    numbers = {text: Decimal(text) for text in words if _NUMBER.fullmatch(text)}
+    if any(text not in numbers and text.lower() != "nan" for text in words) or not numbers:
+        return np.where(values == str(UNLABELLED), "", values)
+    broken = [text for text, number in numbers.items() if number != int(number)]
+    _refuse(np.isin(values, broken), values, "is not a whole number", column)
+    names = {text: str(int(number)) for text, number in numbers.items() if number != UNLABELLED}
+    return np.array([names.get(text, "") for text in different.tolist()])[inverse]
+
+
+def _refuse(broken: NDArray[np.bool_], values: NDArray[np.generic], what: str, column: str) -> None:
+    rows = np.flatnonzero(broken)
+    if len(rows):
+        more = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
+        what = f"label {values[rows[0]]} {what}{more}"
+        raise InputError(Problem(what, _NAMES, row=int(rows[0]), column=column))
 
 
 def class_order(names: Sequence[str]) -> tuple[str, ...]:

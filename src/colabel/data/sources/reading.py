@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from colabel.data.checks import check_site, check_together, compare_shapes
+from colabel.data.checks import NO_LABEL, check_site, check_together, compare_shapes
 from colabel.data.notes import Note, listed, notes_on
 from colabel.data.site import Site, Sites
 from colabel.data.sources.arrays import read_npy, read_npz
@@ -76,19 +76,16 @@ def diagnose(
     files = [_read(path, roles) for path in listing]
     raw = [site for file in files for site in file.sites]
     problems += [problem for file in files for problem in file.problems]
-    problems += [*_check_names(raw), *_check_label_column(files, label_column)]
+    unnamed = list(_check_label_column(files, label_column))
+    problems += [*_check_names(raw), *unnamed]
     raw, more = _align(raw)
     problems += more
     names = _classes(files, raw, classes)
     sites, more = _build(raw, names)
     problems += more
-    unread = len(raw) < len(listing)
-    problems += [
-        problem
-        for problem in check_together(sites)
-        # a label may be in the file that could not be read
-        if not (unread and problem.what == "no site has a label")
-    ]
+    # a label may be where nothing could be read
+    unread = len(raw) < len(listing) or unnamed or any(_labels_unread(file) for file in files)
+    problems += [p for p in check_together(sites) if not (unread and p.what == NO_LABEL)]
     if not raw and not problems:
         problems.append(Problem("the files hold no rows", "Give at least one row per site."))
     if problems:
@@ -102,7 +99,7 @@ def _files(paths: Paths) -> tuple[list[Path], list[Problem]]:
     files, problems = list[Path](), list[Problem]()
     for path in given:
         if path.is_dir():
-            inside = sorted(p for p in path.iterdir() if p.suffix.lower() in _READERS)
+            inside = sorted(p for p in path.iterdir() if _is_data(p))
             files += inside
             if not inside:
                 problems.append(Problem(f"{path} holds no data files", _formats()))
@@ -115,6 +112,11 @@ def _files(paths: Paths) -> tuple[list[Path], list[Problem]]:
     if not given:
         problems.append(Problem("no files were given", "Give one file per site."))
     return files, problems
+
+
+def _is_data(path: Path) -> bool:
+    hidden = path.name.startswith(".")  # what editors and file systems leave behind
+    return path.is_file() and path.suffix.lower() in _READERS and not hidden
 
 
 def _formats() -> str:
@@ -136,12 +138,28 @@ def _read(path: Path, roles: Roles) -> RawFile:
             what, fix = "holds Python objects", "Save numbers and words as plain arrays."
         elif "pickled" in str(error):  # what NumPy suspects wherever its own mark is missing
             what, fix = "cannot be read: no NumPy file", "Write or copy it again."
+        elif path.suffix.lower() in (".csv", ".tsv") and not _is_utf8(path):
+            what, fix = "cannot be read: it is not UTF-8 text", "Save it with the encoding UTF-8."
         else:
             what, fix = (
                 f"cannot be read: {str(error).rstrip('.')}",
                 "It may be cut short: write or copy it again.",
             )
         return RawFile(path, problems=(Problem(f"{path.name} {what}", fix, path.stem),))
+
+
+def _is_utf8(path: Path) -> bool:
+    try:
+        path.read_text("utf-8")
+    except UnicodeDecodeError:
+        return False
+    except OSError:
+        pass  # then the encoding is not what is wrong
+    return True
+
+
+def _labels_unread(file: RawFile) -> bool:
+    return any(problem.column in file.has for problem in file.problems)
 
 
 def _check_names(raw: Sequence[RawSite]) -> Iterator[Problem]:

@@ -47,7 +47,7 @@ def read_csv(path: Path, roles: Roles) -> RawFile:
 
 def read_parquet(path: Path, roles: Roles) -> RawFile:
     """One Parquet file."""
-    table = pyarrow.parquet.ParquetFile(path).read()
+    table = pyarrow.parquet.ParquetFile(path, page_checksum_verification=True).read()
     # pandas stores its row index as a column of this name: it is no feature
     index = [name for name in table.column_names if name.startswith("__index_level_")]
     return _from_table(path, table.drop_columns(index), roles)
@@ -56,12 +56,12 @@ def read_parquet(path: Path, roles: Roles) -> RawFile:
 def _from_table(path: Path, table: pa.Table, roles: Roles) -> RawFile:
     names: list[str] = table.column_names
     label, ids = roles.label or "label", roles.id or "id"
-    problems = [*_check_header(names), *_check_roles(path, names, roles)]
+    problems = [*_check_header(path, names), *_check_roles(path, names, roles)]
     if problems:
         return RawFile(path, problems=tuple(problems), column_names=tuple(names))
 
     features = [name for name in names if name not in {label, ids, roles.site}]
-    points = np.empty((table.num_rows, len(features)))
+    points = np.zeros((table.num_rows, len(features)))
     for c, name in enumerate(features):
         values = _numbers(table.column(name))
         if values is None:
@@ -93,17 +93,19 @@ def _from_table(path: Path, table: pa.Table, roles: Roles) -> RawFile:
     )
 
 
-def _check_header(names: list[str]) -> Iterator[Problem]:
+def _check_header(path: Path, names: list[str]) -> Iterator[Problem]:
+    site = path.stem
     for name, times in Counter(names).items():
         if times > 1 and name:
-            yield Problem(f"{times} columns have this name", "Rename them.", column=name)
+            yield Problem(f"{times} columns have this name", "Rename them.", site, column=name)
     if "" in names:
         yield Problem(
             f"column {names.index('')} has no name",
             "Name it; if it is a row index, write the file without it.",
+            site,
         )
     if len(names) == 1 and (mark := next((m for m in ";\t|" if m in names[0]), None)):
-        yield Problem(f"the columns are separated by {mark!r}", "Separate them by commas.")
+        yield Problem(f"the columns are separated by {mark!r}", "Separate them by commas.", site)
 
 
 def _check_roles(path: Path, names: list[str], roles: Roles) -> Iterator[Problem]:
@@ -162,7 +164,7 @@ def _labels(table: pa.Table, name: str) -> NDArray[np.str_]:
         return np.full(table.num_rows, "")
     column = table.column(name)
     kind = column.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+    if pa.types.is_floating(kind):
         return label_names(column.cast(pa.float64(), safe=False).to_numpy(), name)
     if pa.types.is_dictionary(kind):
         kind = kind.value_type

@@ -2,14 +2,14 @@
 
 format   ring       holds                          error of a sum over m sites
 scores   2^64       |sum| < 2^23                   at most m · 2^-41, and that of a float64
-wide     4 × 2^64   |sum| < 2^95                   at most m · 2^-97, and that of a float64
+wide     6 × 2^64   |sum| < 2^191                  at most m · 2^-97, and that of a float64
 updates  2^32       |sum| < 2^11                   at most m · 2^-21
 counts   2^16       |sum| < 2^15, whole numbers    none
 votes    2^8        0 ≤ sum < 2^8, whole numbers   none
 
 The error "of a float64" is 2^-52 times the sum (two roundings), whatever cancels out in it.
 A site refuses to send a number that could make the sum overflow, if all sites sent as much.
-`wide` cuts a number into four limbs of 48 bits, each in its own 64-bit ring, so that features of
+`wide` cuts a number into six limbs of 48 bits, each in its own 64-bit ring, so that features of
 any scale, and their squares, can be added.
 """
 
@@ -43,7 +43,7 @@ class Format(NamedTuple):
 
 FORMATS = {
     "scores": Format("<u8", 40),
-    "wide": Format("<u8", 96, 4),
+    "wide": Format("<u8", 96, 6),
     "updates": Format("<u4", 20),
     "counts": Format("<u2", 0),
     "votes": Format("<u1", 0, signed=False),
