@@ -11,7 +11,7 @@ from colabel.protocols.sums.fixed_point import FORMATS, decode, encode, fits
 
 ERRORS = {"scores": (-41, True), "wide": (-97, True), "updates": (-21, False), "counts": (None, 0),
           "votes": (None, 0)}  # fmt: skip
-LARGEST = {"scores": 2**23, "wide": 2**95, "updates": 2**11, "counts": 2**15, "votes": 2**8}
+LARGEST = {"scores": 2**23, "wide": 2**191, "updates": 2**11, "counts": 2**15, "votes": 2**8}
 
 
 def bound(name, n_summands, total):
