@@ -45,12 +45,35 @@ def test_training_helps():
     assert outcome.state.best_score == max(e["scores"]["accuracy"] for e in outcome.history)
 
 
-@pytest.mark.parametrize("labels", ["network", "once", "site", "graph"])
+@pytest.mark.parametrize("labels", ["network", "once", "site", "graph", "joint"])
 def test_pseudo_labels_are_used(labels):
     with_labels = trained(Stage(rounds=1), Stage(rounds=2, labels=labels))
     differs(with_labels, trained(Stage(rounds=1), Stage(rounds=2)))
     assert with_labels.history[-1]["pseudo_coverage"] > 0.9
     assert with_labels.history[-1]["pseudo_accuracy"] > 0.4
+
+
+def test_joint_labels_are_neither_the_graphs_nor_the_networks():
+    stages = {labels: Stage(rounds=2, labels=labels) for labels in ("joint", "graph", "network")}
+    found = {labels: trained(Stage(rounds=1), stage) for labels, stage in stages.items()}
+    differs(found["joint"], found["graph"])
+    differs(found["joint"], found["network"])
+
+
+def test_predictions_may_flow_along_the_graph():
+    stages = (Stage(rounds=1), Stage(rounds=2, labels="graph"))
+    soft = trained(*stages, graph=graph_plan(seeds="predictions"))
+    differs(soft, trained(*stages))
+    same(soft, trained(*stages, graph=graph_plan(seeds="predictions", hamming="dealer")))
+
+
+def test_without_a_model_only_labels_flow():
+    from colabel.errors import RemoteProtocolError
+    from colabel.jobs.label import label
+
+    sites, _ = make_federation()
+    with pytest.raises(RemoteProtocolError, match="no model predicts anything here"):
+        label(sites, graph_plan(seeds="predictions"))
 
 
 def test_once_is_not_every_round():

@@ -26,6 +26,19 @@ def labelled(group: Group) -> Positions:
     return _positions(group, {name: (0, size.n_labelled) for name, size in group.sizes.items()})
 
 
+def sources(group: Group, plan: LabellingPlan) -> dict[str, int]:
+    """How many points of each site labels flow from: the labelled ones, or all."""
+    return {
+        name: size.n_labelled if plan.seeds == "labels" else size.n_points
+        for name, size in group.sizes.items()
+    }
+
+
+def flowing(group: Group, plan: LabellingPlan) -> Positions:
+    """Those points."""
+    return _positions(group, {name: (0, n) for name, n in sources(group, plan).items()})
+
+
 def scored(group: Group, plan: LabellingPlan) -> Positions:
     """The points that get scores."""
     counts = rows_of(group, plan)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from colabel.conversation import Conversation
 from colabel.errors import SitesLost
-from colabel.federation.graphs import labelled, rows_of, scored, weigh
+from colabel.federation.graphs import flowing, labelled, rows_of, scored, sources, weigh
 from colabel.federation.moments import share_moments
 from colabel.federation.own_labels import Influence, OwnScores
 from colabel.federation.plan import LabellingPlan
@@ -68,9 +68,10 @@ def label_group(group: Group, sums: Sums, plan: LabellingPlan) -> Conversation[L
     n_neighbors, alpha, exponent = yield from choose(group, sums, distances, plan)
     weights = weigh(nearest(distances, n_neighbors), plan)  # lines 6-8
     graph = normalise(weights)  # line 9
-    columns = influence(graph, alpha, scored(group, plan), labelled(group))  # lines 10-12
+    columns = influence(graph, alpha, scored(group, plan), flowing(group, plan))  # lines 10-12
     owners = rows_of(group, plan)
-    received = yield from propagate(group, sums, columns, owners, exponent)  # 13-16
+    flow = sources(group, plan)
+    received = yield from propagate(group, sums, columns, owners, flow, exponent)  # 13-16
     return Labelled(group, equaliser, weights, n_neighbors, alpha, exponent, received)
 
 
@@ -94,7 +95,8 @@ def label_newcomers(
     steps = towards(near, fitted.weights, sharpness=plan.sharpness)
     columns = influence_on_new(normalise(fitted.weights), fitted.alpha, steps, labelled(old))
     owners = {name: group.sizes[name].n_points for name in newcomers if name in group.names}
-    return (yield from propagate(group, sums, columns, owners, fitted.exponent))
+    flow = {name: size.n_labelled for name, size in group.sizes.items()}
+    return (yield from propagate(group, sums, columns, owners, flow, fitted.exponent))
 
 
 def meet(names: Sequence[str], plan: LabellingPlan) -> Conversation[tuple[Group, Sums]]:
@@ -122,13 +124,14 @@ def propagate(
     sums: Sums,
     columns: NDArray[np.float64],
     owners: Mapping[str, int],
+    flow: Mapping[str, int],
     exponent: float,
 ) -> Conversation[tuple[str, ...]]:
     """Give every site its labels' columns, sum what they contribute, return each its rows.
 
-    `columns`: rows as `owners` says, one column for each labelled point of the group.
+    `columns`: rows as `owners` says; columns, as `flow` says, for the points labels flow from.
     """
-    ends = np.cumsum([size.n_labelled for size in group.sizes.values()])
+    ends = np.cumsum(list(flow.values()))
     parts = np.split(columns.astype(np.float32), ends[:-1], axis=1)
     requests = {
         name: Influence(part, tuple(owners.values()), exponent)

@@ -120,9 +120,17 @@ def with_counts(
     return Summand(np.concatenate([part for block in blocks for part in (block, counts[None])]))
 
 
+def known_labels(session: SiteSession) -> NDArray[np.float64]:
+    """What flows along the graph from this site: its labels."""
+    plan = session.recall(Agreed).plan
+    if plan.seeds != "labels":
+        session.refuse("no model predicts anything here", "seeds = 'labels'", plan.seeds)
+    return scores.one_hot(own_labelled(session), plan.n_classes)
+
+
 def contribution(session: SiteSession, request: Influence) -> Summand:
     """The influence of the site's labels on everybody's points [XCLP Alg. 1, line 13]."""
-    chosen = scores.one_hot(own_labelled(session), session.recall(Agreed).plan.n_classes)
+    chosen = session.role.sources(session)
     check_columns(session, request.columns, request.owners, (sum(request.owners), len(chosen)))
     if not 0 < request.exponent < np.inf:
         session.refuse("not an exponent", "a number above 0", str(request.exponent))

@@ -16,10 +16,11 @@ from colabel.conversation import Done, Message
 from colabel.crypto.gaussian import gaussian
 from colabel.errors import InputError
 from colabel.federation.alone import propagate_alone
-from colabel.federation.own_labels import OwnLabels, take_seed
+from colabel.federation.own_labels import OwnLabels, known_labels, order, take_seed
 from colabel.federation.plan import Agreed
 from colabel.federation.site import SiteSession
-from colabel.federation.training_plan import PrivacyPlan, Stage, TrainingPlan
+from colabel.federation.training_plan import WITH_GRAPH, PrivacyPlan, Stage, TrainingPlan
+from colabel.graph.scores import one_hot
 from colabel.learning import local, pseudo_labels
 from colabel.learning.aggregation import change
 from colabel.learning.models import ModelPlan, Network, make
@@ -153,6 +154,22 @@ def embedded(session: SiteSession) -> NDArray[np.generic]:
     return found
 
 
+def predicted(session: SiteSession) -> NDArray[np.float64]:
+    """The site's labels, and behind them, if the plan wants it, what the model that it holds
+    predicts of its other points, each as far as it is sure.
+    """
+    if session.recall(Agreed).plan.seeds == "labels":
+        return known_labels(session)
+    plan = session.recall(AgreedTraining).plan.model
+    network = workplace(plan)
+    write(network, session.recall(Held).model)
+    shares = pseudo_labels.predict(network, _points(session), plan)
+    soft = (shares * pseudo_labels.certainty(shares)[:, None]).numpy().astype(np.float64)
+    known = session.site.labelled
+    soft[known] = one_hot(session.site.labels[known], plan.n_classes)
+    return soft[order(session)]
+
+
 def label_once(session: SiteSession, request: LabelOnce) -> Done:
     """Predict labels for all unlabelled points, and keep them."""
     plan = session.recall(AgreedTraining).plan.model
@@ -262,8 +279,10 @@ def _targets(session: SiteSession, network: Network, plan: TrainingPlan, stage: 
         vectors = pseudo_labels.embed(network, points, plan.model).numpy()
         labels, sure = propagate_alone(vectors, session.site.labels, plan.graph)
         return pseudo_labels.from_arrays(labels, sure, known, scale=scale)
-    if stage.labels == "graph" and session.knows(OwnLabels):
+    if stage.labels in WITH_GRAPH and session.knows(OwnLabels):
         own = session.recall(OwnLabels)
+        if stage.labels == "joint":
+            return pseudo_labels.joint(network, points, own.distributions, known, plan.model)
         return pseudo_labels.from_arrays(own.labels, own.confidence, known, scale=scale)
     return pseudo_labels.only_truth(known)
 

@@ -15,13 +15,16 @@ Share = Literal["share"]
 ClassWeighting = Literal["balanced", "none"]
 Shared = Literal["identity", "centred", "standardised", "scaled"]
 Confidence = Literal["probability", "entropy"]
+Seeds = Literal["labels", "predictions"]
 
 
 class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What Algorithm 1 runs with; docs/decisions/005 says why these defaults.
 
     alpha = "share" is 1 minus the share of labelled points, between 0.5 and 0.98: the fewer
-    labels, the farther each must reach. `seed` fixes the hyperplanes in public, for experiments.
+    labels, the farther each must reach. `seeds`: whether only labels flow along the graph, or also
+    what a model in training predicts of the unlabelled points, as far as it is sure.
+    `seed` fixes the hyperplanes in public, for experiments.
     """
 
     n_classes: int
@@ -36,6 +39,7 @@ class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
     class_weighting: ClassWeighting = "balanced"
     keep_labels: bool = True
     confidence: Confidence = "probability"
+    seeds: Seeds = "labels"
     seed: bytes | None = None
 
     @property
@@ -83,6 +87,7 @@ class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
             ("class_weighting", self.class_weighting, get_args(ClassWeighting)),
             ("features", self.features, get_args(Shared)),
             ("confidence", self.confidence, get_args(Confidence)),
+            ("seeds", self.seeds, get_args(Seeds)),
         ):
             need(value in known, f"{name} is {value!r}", did_you_mean(str(value), known))
         for name in ("equalise", "density_correction", "keep_labels"):

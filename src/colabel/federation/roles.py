@@ -62,4 +62,5 @@ LABELLING = Role(
     },
     points=moments.shared_features,
     codes=own_labels.site_codes,
+    sources=own_labels.known_labels,
 )

@@ -22,6 +22,11 @@ from colabel.wire import digest, open_envelope, pack, seal_in, unpack
 Handler = Callable[["SiteSession", Any], Message]
 
 
+def no_sources(session: "SiteSession") -> NDArray[np.float64]:
+    """Nothing flows from a site that is not there to label."""
+    session.refuse("not a labelling session", "a role that knows labels", "none")
+
+
 def stored_points(session: "SiteSession") -> NDArray[np.generic]:
     """The usual `rows`: the site's points as they are."""
     return session.site.points
@@ -29,12 +34,14 @@ def stored_points(session: "SiteSession") -> NDArray[np.generic]:
 
 class Role(NamedTuple):
     """What a site can do in a session: which function answers which message, and how the
-    points that it compares and their codes are made. `rows`: of what the points are made.
+    points that it compares and their codes are made. `rows`: of what the points are made;
+    `sources`: what flows along the graph from the site's points, a row of class shares each.
     """
 
     handlers: Mapping[type[Message], Handler]
     points: Callable[["SiteSession"], NDArray[np.floating]]
     codes: Callable[["SiteSession"], NDArray[np.uint8]]
+    sources: Callable[["SiteSession"], NDArray[np.float64]] = no_sources
     rows: Callable[["SiteSession"], NDArray[np.generic]] = stored_points
 
 

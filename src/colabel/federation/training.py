@@ -27,7 +27,7 @@ from colabel.federation.groups import deal, starts, together
 from colabel.federation.labelling import label_group
 from colabel.federation.own_training import HoldModel, LabelOnce, Train, Trained
 from colabel.federation.sampling import batch_for, rate_for, sample
-from colabel.federation.training_plan import PrivacyPlan, Stage, TrainingPlan
+from colabel.federation.training_plan import WITH_GRAPH, PrivacyPlan, Stage, TrainingPlan
 from colabel.learning.aggregation import mean, means, means_of_groups, moved
 from colabel.learning.parameters import Parameters, unflatten
 from colabel.learning.terms.base import Shared, Term
@@ -125,7 +125,7 @@ def _round(
         public = plan.graph is not None and plan.graph.seed is not None
         group, sums = yield from agree(chosen, pack(plan), n_masks=n_masks, seed_is_public=public)
         chosen = list(group.names)
-        if stage.labels == "graph" and plan.graph is not None:
+        if stage.labels in WITH_GRAPH and plan.graph is not None:
             chosen = yield from _label(group, sums, plan, state)  # lines 4, 6, 7
     dealt = deal(plan, chosen, state.round)
     requests = _requests(everybody, plan, number, turn, state, dealt)
@@ -165,7 +165,7 @@ def _requests(
     stage, batch = plan.stages[number], batch_for(everybody, plan)
     plains = [
         Train(
-            model={} if stage.labels == "graph" else model,
+            model={} if stage.labels in WITH_GRAPH else model,
             shared={},
             stage=number,
             round=turn,

@@ -10,7 +10,8 @@ from colabel.learning.models import MODELS, ModelPlan
 from colabel.learning.plan import LocalPlan, ServerPlan
 from colabel.learning.terms import AnyTerm, CrossEntropy
 
-Labels = Literal["none", "network", "once", "site", "graph"]
+Labels = Literal["none", "network", "once", "site", "graph", "joint"]
+WITH_GRAPH = ("graph", "joint")
 Averaging = Literal["equal", "points", "groups"]
 Buffers = Literal["averaged", "local"]
 Protection = Literal["none", "masked"]
@@ -21,7 +22,8 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
 
     labels: where pseudo-labels come from: nowhere; the model's own predictions, anew in every
     round or once, at the beginning of the stage (FedSem+); propagation along each site's own
-    graph, or along the graph of all sites that take part in the round (XCLP).
+    graph, or along the graph of all sites that take part in the round (XCLP); or what the model
+    and that graph say together ("joint").
     terms: what the loss is made of.
     """
 
@@ -76,7 +78,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
         """How many protected sums a round needs at most (−1: none, but sites meet; None: they
         need not meet).
         """
-        graph = self.graph if stage.labels == "graph" else None
+        graph = self.graph if stage.labels in WITH_GRAPH else None
         if self.protection == "masked":
             return 1 + (N_SUMS if graph is not None else 0)
         return None if graph is None else graph.n_masks
@@ -107,7 +109,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
                 did_you_mean(stage.labels, get_args(Labels)),
             )
             need(
-                stage.labels not in ("graph", "site") or self.graph is not None,
+                stage.labels not in (*WITH_GRAPH, "site") or self.graph is not None,
                 f"{where} propagates labels, and there is no plan for the graph",
                 "Give `graph`.",
             )
@@ -125,7 +127,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
                 "Train it without protection, or leave the term out.",
             )
             need(
-                self.averaging != "groups" or stage.labels != "graph",
+                self.averaging != "groups" or stage.labels not in WITH_GRAPH,
                 f"{where} compares embeddings that groups of sites make with different models",
                 "Average over all sites.",
             )
@@ -172,7 +174,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
                 "Leave it out.",
             ),
             (
-                any(stage.labels == "graph" for stage in stages),
+                any(stage.labels in WITH_GRAPH for stage in stages),
                 "the distances that the graph is made of are not differentially private",
                 "Take pseudo-labels from the model or from each site's own graph.",
             ),

@@ -16,4 +16,6 @@ def training_role(watch: Watch = lambda name, labels, weights: None) -> Role:
         own_training.LabelOnce: own_training.label_once,
         own_training.Train: own_training.training(watch),
     }
-    return roles.LABELLING._replace(handlers=handlers, rows=own_training.embedded)
+    return roles.LABELLING._replace(
+        handlers=handlers, rows=own_training.embedded, sources=own_training.predicted
+    )

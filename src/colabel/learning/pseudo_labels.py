@@ -15,6 +15,7 @@ from colabel.learning.models.network import ModelPlan, Network, enough_threads
 from colabel.learning.work import Targets, as_input
 
 _BATCH = 500
+_DOUBT = 0.1  # of what a graph says
 
 
 def embed(network: Network, points: Tensor, model: ModelPlan) -> Tensor:
@@ -58,6 +59,24 @@ def from_network(network: Network, points: Tensor, known: Tensor, model: ModelPl
     """What the model says of the unlabelled points, and how sure it is."""
     probabilities = predict(network, points, model)
     return with_truth(probabilities.argmax(dim=1), certainty(probabilities), known)
+
+
+def joint(
+    network: Network,
+    points: Tensor,
+    shares: NDArray[np.floating],
+    known: Tensor,
+    model: ModelPlan,
+) -> Targets:
+    """What the model and a propagation say together: the product of both, as if each had seen
+    other evidence. A share that is 0 rules a class out only as far as a graph can: not quite.
+    """
+    own = predict(network, points, model)
+    along = torch.from_numpy(np.array(shares, dtype=np.float32))
+    flat = 1.0 / model.n_classes
+    product = own * ((1 - _DOUBT) * along + _DOUBT * flat)
+    both = product / product.sum(dim=1, keepdim=True).clamp(min=1e-12)
+    return with_truth(both.argmax(dim=1), certainty(both), known)
 
 
 def with_truth(labels: Tensor, weights: Tensor, known: Tensor) -> Targets:

@@ -7,7 +7,7 @@ from colabel.learning.models.cnn13 import cnn13, cnn13_unit
 from colabel.learning.models.cotraining import fedct_cifar, fedct_mlp, fedct_svhn, fedct_xray
 from colabel.learning.models.network import Maker, ModelPlan, Network, seeded
 from colabel.learning.models.resnet import resnet9, resnet18
-from colabel.learning.models.small import linear_mlp, mlp_head, small_cnn
+from colabel.learning.models.small import linear_mlp, mlp_head, small_cnn, tiny_cnn
 
 MODELS: Mapping[str, Maker] = {
     "cnn13": cnn13,
@@ -21,6 +21,7 @@ MODELS: Mapping[str, Maker] = {
     "resnet18": resnet18,
     "resnet9": resnet9,
     "small_cnn": small_cnn,
+    "tiny_cnn": tiny_cnn,
 }
 
 __all__ = ["MODELS", "Maker", "ModelPlan", "Network", "make", "seeded"]

@@ -25,6 +25,24 @@ def small_cnn(plan: ModelPlan) -> Network:
     return Network(features, linear_head(plan, 128), 128)
 
 
+def tiny_cnn(plan: ModelPlan) -> Network:
+    """As `small_cnn` with strides for poolings: four times faster on a CPU."""
+    channels, height, width = plan.shape
+    area = -(-height // 4) * -(-width // 4)
+    features = nn.Sequential(
+        nn.Conv2d(channels, 16, 5, stride=2, padding=2),
+        normalisation(plan.norm, 16),
+        nn.ReLU(),
+        nn.Conv2d(16, 32, 3, stride=2, padding=1),
+        normalisation(plan.norm, 32),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(32 * area, 128),
+        nn.ReLU(),
+    )
+    return Network(features, linear_head(plan, 128), 128)
+
+
 def mlp_head(plan: ModelPlan) -> Network:
     """One hidden layer of 256 on features that a frozen network made."""
     features = nn.Sequential(nn.Flatten(), nn.Linear(_columns(plan), 256), nn.ReLU())
