@@ -55,6 +55,10 @@ class SitesLost(ColabelError):
     """Too few sites are left for the conversation to mean anything."""
 
 
+class Diverged(ColabelError):
+    """A model that is trained has left the finite numbers."""
+
+
 class ProtocolError(ColabelError):
     """A message that the protocol does not allow here."""
 

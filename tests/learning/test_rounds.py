@@ -5,7 +5,7 @@ import pytest
 from federations import draw, graph_plan, make_federation, plan
 
 from colabel.engines.faults import Fault
-from colabel.errors import InputError
+from colabel.errors import Diverged, InputError
 from colabel.federation.plan import LabellingPlan
 from colabel.federation.training_plan import Stage
 from colabel.jobs.train import initial, train_sites
@@ -214,3 +214,10 @@ def test_every_problem_of_a_plan_is_told():
 def test_the_graph_must_have_the_classes_of_the_model():
     with pytest.raises(InputError, match="the graph has 2 classes, the model 3"):
         plan(graph=LabellingPlan(n_classes=2)).validate()
+
+
+@pytest.mark.parametrize("protection", ["none", "masked"])
+def test_a_model_that_diverges_is_told_with_its_site(protection):
+    wild = LocalPlan(steps=20, optimiser=OptimiserPlan(rate=1e6))
+    with pytest.raises(Diverged, match=r"at site site-\d .* give a smaller learning rate"):
+        trained(Stage(rounds=5), local=wild, protection=protection)

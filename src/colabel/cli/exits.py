@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import click
 
-from colabel.errors import ColabelError, InputError, Problem, ProtocolError, SitesLost
+from colabel.errors import ColabelError, Diverged, InputError, Problem, ProtocolError, SitesLost
 
 PROBLEMS, USAGE, SITE_FAILED, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 130
 
@@ -28,7 +28,7 @@ def ending_of(error: BaseException) -> Ending:
             return Ending(USAGE, "usage", "The command is not written correctly.", (_usage(error),))
         case InputError():
             return Ending(PROBLEMS, "input", _found(len(error.problems)), error.problems)
-        case SitesLost() | ProtocolError():
+        case SitesLost() | ProtocolError() | Diverged():
             fix = "See events.jsonl in the run folder for what happened before."
             return Ending(SITE_FAILED, "site", "A site failed.", (_sentence(str(error), fix),))
         case ColabelError():

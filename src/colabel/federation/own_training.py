@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from colabel.conversation import Done, Message
 from colabel.crypto.gaussian import gaussian
-from colabel.errors import InputError
+from colabel.errors import Diverged, InputError
 from colabel.federation.alone import propagate_alone
 from colabel.federation.own_labels import OwnLabels, known_labels, order, take_seed
 from colabel.federation.plan import Agreed
@@ -202,6 +202,9 @@ def training(watch: Watch) -> Callable[[SiteSession, Train], Message]:
         work = _work(session, request, plan, network, targets, memory)
         loss = local.update(work, stage.terms)
         found = read(network)
+        if not all(np.isfinite(held).all() for held in found.values()):
+            what = f"the model at site {session.name} left the finite numbers in round"
+            raise Diverged(f"{what} {request.number}: give a smaller learning rate")
         if plan.buffers == "local":
             work.memory[_BUFFERS] = {name: found[name] for name in _buffers(network)}
             found |= {name: start[name] for name in _buffers(network)}

@@ -1,0 +1,274 @@
+"""Federated semi-supervised training: every method of the papers, and ours, on the same data.
+
+python -m bench.training fashion_mnist|cifar10 [--data-dir DATA] [--seeds 3] [--methods …]
+    [--cells …] [--workers 2] [--out bench/results/training_NAME.jsonl]
+
+100 sites (50 on CIFAR-10), 5 take part in a round; 20,000 points in the sites, 2,000 to choose
+the best round and the learning rate by, 5,000 to test. Non-iid: 5 classes at each site, for
+labelled and unlabelled points alike. Every method sees the same draws, has the same number of
+rounds and of steps in a round; its learning rate is the one of RATES that is best on the
+validation points of seed 100, which is used for nothing else (`--tune`).
+
+Results are appended run by run: a run that is there already is not repeated.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+
+from bench.cells import machine
+from colabel.data import LabelMask, Sites, apply_split, load, make_split, parse_partition
+from colabel.errors import Diverged
+from colabel.federation.methods import METHODS, method
+from colabel.federation.presets import paper_graph
+from colabel.federation.training_plan import Stage, TrainingPlan
+from colabel.jobs.train import train_sites
+from colabel.learning.judging import Judge
+from colabel.learning.models import ModelPlan
+from colabel.learning.plan import LocalPlan, OptimiserPlan
+from colabel.randomness import data as data_randomness
+
+RATES = (0.005, 0.02, 0.05, 0.1)
+TUNING_SEED = 100
+N_POINTS, N_VALIDATION, N_TEST = 20_000, 2_000, 5_000
+WARM_UP, ROUNDS, STEPS = 30, 60, 20
+N_SITES = {"fashion_mnist": 100, "cifar10": 50}
+PAPERS = (
+    "fedavg",
+    "fedavg_network",
+    "fedsem",
+    "fedavg_lp",
+    "fedsiam",
+    "fedmatch",
+    "fixmatch_fedavg",
+    "fedavg_mt",
+    "fedprop",
+    "fedprop_mt",
+    "protofssl_fedavg",
+)
+
+
+class Cell(NamedTuple):
+    """One setting of the data."""
+
+    partition: str
+    share: float
+    half: bool
+
+    def __str__(self) -> str:
+        sites = "half of the sites" if self.half else "all sites"
+        kind = "iid" if self.partition == "iid" else "non-iid"
+        return f"{kind}, {self.share:.0%} labelled, at {sites}"
+
+
+CELLS = tuple(Cell(*c) for c in product(("iid", "classes:5"), (0.01, 0.05), (False, True)))
+
+
+class Federation(NamedTuple):
+    """Sites, the truth about their points, and the judges."""
+
+    sites: Sites
+    truth: Mapping[str, np.ndarray]
+    validation: Judge
+    test: Judge
+    model: ModelPlan
+
+
+def federation(name: str, cell: Cell, seed: int, data_dir: str | None) -> Federation:
+    """Rows drawn, dealt and masked by the seed."""
+    benchmark = load(name, data_dir)
+    images = benchmark.points
+    images = images[:, None] if images.ndim == 3 else images.transpose(0, 3, 1, 2)
+    rng = data_randomness(seed, "bench training")
+    drawn = rng.permutation(benchmark.train_rows)[: N_POINTS + N_VALIDATION]
+    held = {"train": drawn[:N_POINTS], "validation": drawn[N_POINTS:]}
+    held["test"] = rng.permutation(benchmark.test_rows)[:N_TEST]
+    points = {part: np.ascontiguousarray(images[rows]) for part, rows in held.items()}
+    labels = {part: benchmark.labels[rows] for part, rows in held.items()}
+    n_sites = N_SITES[name]
+    mask = LabelMask(
+        n_labels=round(cell.share * N_POINTS),
+        n_sites_with_labels=n_sites // 2 if cell.half else n_sites,
+        every_class=True,
+    )
+    partition = parse_partition(cell.partition)
+    split = make_split(
+        name, points["train"], labels["train"],
+        partition=partition, mask=mask, n_sites=n_sites, seed=seed,
+    )  # fmt: skip
+    sites = apply_split(split, points["train"], labels["train"], benchmark.classes)
+    truth = {
+        site: labels["train"][list(rows)]
+        for site, rows in zip(split.sites, split.rows, strict=True)
+    }
+    spread = points["train"].reshape(N_POINTS, points["train"].shape[1], -1).astype(np.float64)
+    model = ModelPlan(
+        name="tiny_cnn",
+        shape=points["train"].shape[1:],
+        n_classes=len(benchmark.classes),
+        mean=tuple(spread.mean(axis=(0, 2)).tolist()),
+        std=tuple(spread.std(axis=(0, 2)).tolist()),
+    )
+    judges = (Judge(model, points[part], labels[part]) for part in ("validation", "test"))
+    return Federation(sites, truth, *judges, model)
+
+
+def base(model: ModelPlan, rate: float, seed: int) -> TrainingPlan:
+    """What all methods share."""
+    graph = replace(paper_graph(model.n_classes, hamming="clear", seed=bytes(32)), keep_labels=True)
+    return TrainingPlan(
+        model=model,
+        stages=(Stage(rounds=WARM_UP), Stage(rounds=ROUNDS)),
+        local=LocalPlan(
+            steps=STEPS,
+            labelled_batch=10,
+            augmentation="translate" if model.shape[0] == 1 else "translate_flip",
+            optimiser=OptimiserPlan(rate=rate, weight_decay=2e-4, cosine_rounds=120),
+        ),
+        graph=graph,
+        judge_every=10,
+        seed=seed,
+    )
+
+
+def ours(base_plan: TrainingPlan) -> dict[str, TrainingPlan]:
+    """Options beyond the papers, each with XCLP's graph or with the library's own."""
+    n_classes = base_plan.model.n_classes
+    graph = replace(
+        paper_graph(n_classes, hamming="clear", seed=bytes(32)),
+        n_neighbors=20, alpha="share", sharpness=4.0, class_weighting="balanced", keep_labels=True,
+    )  # fmt: skip
+    soft = replace(graph, seeds="predictions", alpha=0.9)
+    warm, last = base_plan.stages[0], base_plan.stages[1]
+    along = (warm, replace(last, labels="graph"))
+    joint = (warm, replace(last, labels="joint"))
+    return {
+        "fedprop, our graph": replace(base_plan, stages=along, graph=graph),
+        "fedprop, predictions flow": replace(base_plan, stages=along, graph=soft),
+        "joint": replace(base_plan, stages=joint, graph=graph),
+        "joint, predictions flow": replace(base_plan, stages=joint, graph=soft),
+    }
+
+
+def plan_of(name: str, base_plan: TrainingPlan) -> TrainingPlan:
+    """A method of the papers, or one of ours."""
+    if name not in METHODS:
+        return ours(base_plan)[name].validate()
+    plan = method(name, base_plan)
+    if name == "fedavg":  # labels only from the first round to the last
+        return plan
+    if name.startswith("protofssl"):  # it knows no head, so no warm-up with one either
+        stages = (Stage(rounds=WARM_UP + ROUNDS, terms=plan.stages[-1].terms),)
+        return replace(plan, stages=stages, model=replace(plan.model, head=False)).validate()
+    return plan
+
+
+class Run(NamedTuple):
+    """One training run."""
+
+    data: str
+    cell: Cell
+    method: str
+    rate: float
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """What it is known by in the file of results."""
+        return f"{self.cell} | {self.method} | {self.rate} | {self.seed}"
+
+
+def train_once(run: Run, data_dir: str | None) -> dict[str, Any]:
+    """Train, and judge the round that is best on the validation points by the test points."""
+    said = {**run._asdict(), "key": run.key, "cell": str(run.cell)}
+    found = federation(run.data, run.cell, run.seed, data_dir)
+    plan = plan_of(run.method, base(found.model, run.rate, run.seed))
+    validation = Judge(plan.model, found.validation.points.numpy(), found.validation.labels)
+    test = Judge(plan.model, found.test.points.numpy(), found.test.labels)
+    started = time.perf_counter()
+    try:
+        outcome = train_sites(found.sites, plan, judge=validation, truth=found.truth)
+    except Diverged:
+        return {**said, "test": 0.1, "validation": 0.0, "diverged": True}
+    state, history = outcome.state, outcome.history
+    best = state.model if state.best is None else state.best
+    kept = state.kept if state.best is None else state.best_kept
+    terms = plan.stages[-1].terms
+    told = [event for event in history if "pseudo_accuracy" in event]
+    return {
+        **said,
+        "test": test(best, kept, terms)["accuracy"],
+        "last": test(state.model, state.kept, terms)["accuracy"],
+        "validation": state.best_score,
+        "pseudo": [round(float(event["pseudo_accuracy"]), 4) for event in told],
+        "coverage": [round(float(event["pseudo_coverage"]), 4) for event in told],
+        "seconds": round(time.perf_counter() - started, 1),
+    }
+
+
+def tuned(rows: list[dict[str, Any]], cell: Cell, name: str) -> float:
+    """The rate that is best on the validation points of the tuning seed."""
+    tried = {
+        row["rate"]: row["validation"]
+        for row in rows
+        if (row["cell"], row["method"], row["seed"]) == (str(cell), name, TUNING_SEED)
+    }
+    return max(tried, key=lambda rate: tried[rate]) if tried else RATES[1]
+
+
+def wanted(options: argparse.Namespace, rows: list[dict[str, Any]]) -> Iterator[Run]:
+    """The runs that are asked for and not there yet."""
+    there = {row["key"] for row in rows}
+    cells = [CELLS[number] for number in options.cells]
+    seeds = [TUNING_SEED] if options.tune else range(options.seeds)
+    for seed, cell, name in product(seeds, cells, options.methods):
+        rates = RATES if options.tune else (tuned(rows, cell, name),)
+        for rate in rates:
+            run = Run(options.data, cell, name, rate, seed)
+            if run.key not in there:
+                yield run
+
+
+def _work(task: tuple[Run, str | None]) -> dict[str, Any]:
+    return train_once(*task)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", choices=tuple(N_SITES))
+    parser.add_argument("--data-dir")
+    parser.add_argument("--seeds", type=int, default=3)
+    names = (*PAPERS, "fedprop, our graph", "fedprop, predictions flow", "joint",
+             "joint, predictions flow")  # fmt: skip
+    parser.add_argument("--methods", nargs="+", default=list(names))
+    parser.add_argument("--cells", nargs="+", type=int, default=list(range(len(CELLS))))
+    parser.add_argument("--tune", action="store_true")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    out = options.out or Path("bench/results") / f"training_{options.data}.jsonl"
+    rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+    tasks = [(run, options.data_dir) for run in wanted(options, rows)]
+    started = time.perf_counter()
+    with multiprocessing.get_context("spawn").Pool(options.workers) as pool:
+        for row in pool.imap_unordered(_work, tasks):
+            with out.open("a") as stream:
+                stream.write(json.dumps(row) + "\n")
+            print(f"{row['key']}: {row['test']:.3f}", flush=True)
+    print(f"{(time.perf_counter() - started) / 60:.1f} min on {machine()}")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    main()
