@@ -9,25 +9,34 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from numpy.typing import NDArray
 
 SEED_BYTES = 32
-_NONCE = bytes(16)  # every (seed, purpose) has a key of its own, used once
+_BLOCK = 64
+_NONCE = bytes(8)  # every (seed, purpose) has a key of its own, used once
 _CHUNK = bytes(2**18)  # stays in the cache
 
 
-def stream(seed: bytes, purpose: str, n_bytes: int) -> bytes:
-    """Expand a shared seed; the same seed and purpose give the same bytes everywhere."""
-    return _cipher(seed, purpose).update(bytes(n_bytes))
+def stream(seed: bytes, purpose: str, n_bytes: int, start: int = 0) -> bytes:
+    """Expand a shared seed; the same seed and purpose give the same bytes everywhere.
+
+    `start`: how many of them to leave out at the beginning.
+    """
+    return _cipher(seed, purpose, start).update(bytes(n_bytes))
 
 
-def fill(seed: bytes, purpose: str, out: NDArray[Any]) -> None:
+def fill(seed: bytes, purpose: str, out: NDArray[Any], start: int = 0) -> None:
     """The same bytes, into an array (contiguous)."""
-    target, cipher = memoryview(out.reshape(-1).view(np.uint8)), _cipher(seed, purpose)  # type: ignore[arg-type]
+    target = memoryview(out.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+    cipher = _cipher(seed, purpose, start)
     for start in range(0, len(target), len(_CHUNK)):
         part = target[start : start + len(_CHUNK)]
         cipher.update_into(_CHUNK[: len(part)], part)
 
 
-def _cipher(seed: bytes, purpose: str) -> Any:
+def _cipher(seed: bytes, purpose: str, start: int = 0) -> Any:
     if len(seed) != SEED_BYTES:
         raise ValueError(f"a seed has {SEED_BYTES} bytes, this one has {len(seed)}")
     key = HKDF(SHA256(), 32, salt=None, info=f"colabel/{purpose}".encode()).derive(seed)
-    return Cipher(algorithms.ChaCha20(key, _NONCE), mode=None).encryptor()
+    block, rest = divmod(start, _BLOCK)
+    counted = block.to_bytes(8, "little") + _NONCE
+    cipher = Cipher(algorithms.ChaCha20(key, counted), mode=None).encryptor()
+    cipher.update(bytes(rest))
+    return cipher

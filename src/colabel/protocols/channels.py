@@ -71,14 +71,14 @@ def unseal_bytes(
         )
 
 
-def pair_stream(site: SiteSide, peer: str, purpose: str, n_bytes: int) -> bytes:
+def pair_stream(site: SiteSide, peer: str, purpose: str, n_bytes: int, start: int = 0) -> bytes:
     """Pseudo-random bytes that both sites of a pair get, and nobody else."""
-    return stream(_secret(site, peer), f"{site.session}/{purpose}", n_bytes)
+    return stream(_secret(site, peer), f"{site.session}/{purpose}", n_bytes, start)
 
 
-def group_stream(site: SiteSide, purpose: str, n_bytes: int) -> bytes:
+def group_stream(site: SiteSide, purpose: str, n_bytes: int, start: int = 0) -> bytes:
     """Pseudo-random bytes that all sites get, and the server does not."""
-    return stream(_secret(site, EVERYBODY), f"{site.session}/{purpose}", n_bytes)
+    return stream(_secret(site, EVERYBODY), f"{site.session}/{purpose}", n_bytes, start)
 
 
 def _secret(site: SiteSide, peer: str) -> bytes:

@@ -17,8 +17,9 @@ import numpy as np
 
 from colabel.conversation import Message, Private, SiteSide
 from colabel.crypto.agreement import agree
-from colabel.crypto.prg import stream
+from colabel.crypto.prg import fill
 from colabel.errors import InputError, Problem
+from colabel.machine import in_threads
 from colabel.protocols.channels import group_stream, pair_stream
 from colabel.protocols.keys import OwnKeys
 from colabel.protocols.meeting import joined, threshold
@@ -32,8 +33,18 @@ from colabel.protocols.sums.base import (
     Total,
     spans,
 )
-from colabel.protocols.sums.fixed_point import FORMATS, Format, Ring, decode, encode, fits
+from colabel.protocols.sums.fixed_point import (
+    FORMATS,
+    Floats,
+    Format,
+    Ring,
+    decode,
+    encode,
+    fits,
+)
 from colabel.wire import digest, pack, read_message
+
+_PIECE = 2**22  # bytes
 
 
 class Unmask(Message, frozen=True):
@@ -81,7 +92,7 @@ def contribute(site: SiteSide, request: Contribute) -> Hidden:
         site.refuse("not to be summed", "a request for a summand", request.kind)
     matrix = np.atleast_2d(np.asarray(summand.matrix, dtype=np.float64))
     _check_terms(site, terms, len(matrix))
-    if not fits(matrix, form, len(terms.members)):
+    if not all(in_threads(lambda at: fits(matrix[at], form, len(terms.members)), _pieces(matrix))):
         raise InputError(
             Problem(
                 f"a number of {float(np.abs(matrix).max()):.3g} is too large to be summed safely",
@@ -89,57 +100,103 @@ def contribute(site: SiteSide, request: Contribute) -> Hidden:
                 site.name,
             )
         )
-    ring = encode(matrix, form)
-    own = ring[spans(terms.blocks).get(site.name, slice(0, 0))].copy()
-    site.remember(Sent(terms, own, own.shape if terms.mode == "rows" else ring.shape))
+    own = encode(matrix[spans(terms.blocks).get(site.name, slice(0, 0))], form)
+    shape = own.shape if terms.mode == "rows" else (len(matrix), own.shape[1])
+    site.remember(Sent(terms, own, shape))
     if terms.slot >= 0:
         _use(site, terms, digest(pack(request)))
-        hide(site, terms, form, ring)
-    if terms.mode != "rows":
-        return Hidden(ring)
-    return Hidden(np.concatenate([ring[:0], *(ring[at] for at in terms.kept(site.name).values())]))
+    return Hidden(hidden(site, terms, form, matrix))
 
 
-def hide(site: SiteSide, terms: Terms, form: Format, ring: Ring) -> None:
-    """Add all masks, in place [XCLP §3.2: Z̃ = Z + M]."""
+def hidden(site: SiteSide, terms: Terms, form: Format, matrix: Floats) -> Ring:
+    """The summand as it is sent, in pieces that stay in the cache, each by one core."""
+    blocks = {"": slice(0, len(matrix))} if terms.mode != "rows" else terms.kept(site.name)
+    places = spans({owner: at.stop - at.start for owner, at in blocks.items()})
+    n_sent = sum(at.stop - at.start for at in blocks.values())
+    ring: Ring = np.empty((n_sent, matrix.shape[1] * form.n_limbs), form.ring)
+
+    def work(rows: slice) -> None:
+        piece = encode(matrix[rows], form)
+        if terms.slot >= 0:
+            hide(site, terms, piece, rows)
+        for owner, block in blocks.items():
+            at = _within(block, rows)
+            first = places[owner].start + rows.start + at.start - block.start
+            ring[first : first + at.stop - at.start] = piece[at]
+
+    in_threads(work, _pieces(matrix))
+    return ring
+
+
+def _pieces(matrix: Floats) -> list[slice]:
+    """Rows that make up about 4 MB."""
+    step = 1 + _PIECE // (1 + matrix.itemsize * matrix.shape[1])
+    return [slice(start, min(start + step, len(matrix))) for start in range(0, len(matrix), step)]
+
+
+def hide(site: SiteSide, terms: Terms, ring: Ring, rows: slice) -> None:
+    """Add all masks to these rows, in place [XCLP §3.2: Z̃ = Z + M]."""
     keys, (met, _) = site.recall(OwnKeys), joined(site)
-    where = spans(terms.blocks)
+    row, where = (
+        ring[:1].nbytes,
+        {owner: _within(at, rows) for owner, at in spans(terms.blocks).items()},
+    )
+    start = rows.start * row
     for peer in terms.members:
         if peer != site.name:
-            mask = pair_mask(keys.masks[terms.slot], met.masks[peer][terms.slot], terms, ring)
+            mask = pair_mask(
+                keys.masks[terms.slot], met.masks[peer][terms.slot], terms, ring, start
+            )
             for owner in (peer, site.name):
                 mask[where.get(owner, slice(0, 0))] = 0
             np.add(ring, mask, out=ring) if site.name < peer else np.subtract(ring, mask, out=ring)
-    for peer, at in terms.kept(site.name).items():
+    for peer, block in terms.kept(site.name).items():
+        at = where[peer]
         if at.stop > at.start:
-            ring[at] += _channel_mask(site, peer, terms, ring[at])
-    ring += own_mask(met.own_seeds[terms.slot], terms, ring)
+            before = max(rows.start - block.start, 0) * row
+            ring[at] += _channel_mask(site, peer, terms, ring[at], before)
+    ring += own_mask(met.own_seeds[terms.slot], terms, ring, start)
     if terms.mode == "shared":
-        ring += _group_mask(site, site.name, terms, ring)
+        ring += _group_mask(site, site.name, terms, ring, start)
 
 
-def pair_mask(secret_key: bytes, peer: bytes, terms: Terms, like: Ring) -> Ring:
-    """The mask of a pair, from the mask key of one and the public mask key of the other."""
-    return _elements(stream(agree(secret_key, peer, b"mask"), terms.name, like.nbytes), like)
+def _within(at: slice, rows: slice) -> slice:
+    """Where some rows stand among others; nowhere is an empty slice."""
+    start, stop = max(at.start, rows.start), min(at.stop, rows.stop)
+    return slice(start - rows.start, max(start, stop) - rows.start)
 
 
-def own_mask(seed: bytes, terms: Terms, like: Ring) -> Ring:
+def pair_mask(secret_key: bytes, peer: bytes, terms: Terms, like: Ring, start: int = 0) -> Ring:
+    """The mask of a pair, from the mask key of one and the public mask key of the other.
+
+    `start`: how many bytes of it go before.
+    """
+    return _drawn(agree(secret_key, peer, b"mask"), terms, like, start)
+
+
+def own_mask(seed: bytes, terms: Terms, like: Ring, start: int = 0) -> Ring:
     """A site's own mask."""
-    return _elements(stream(seed, terms.name, like.nbytes), like)
+    return _drawn(seed, terms, like, start)
 
 
-def _channel_mask(site: SiteSide, peer: str, terms: Terms, like: Ring) -> Ring:
+def _drawn(seed: bytes, terms: Terms, like: Ring, start: int) -> Ring:
+    mask = np.empty(like.shape, like.dtype)
+    fill(seed, terms.name, mask, start)
+    return mask
+
+
+def _channel_mask(site: SiteSide, peer: str, terms: Terms, like: Ring, start: int = 0) -> Ring:
     purpose = f"rows of {terms.name}/{terms.slot}"
-    return _elements(pair_stream(site, peer, purpose, like.nbytes), like)
+    return _elements(pair_stream(site, peer, purpose, like.nbytes, start), like)
 
 
-def _group_mask(site: SiteSide, name: str, terms: Terms, like: Ring) -> Ring:
+def _group_mask(site: SiteSide, name: str, terms: Terms, like: Ring, start: int = 0) -> Ring:
     purpose = f"total of {terms.name}/{terms.slot}/{name}"
-    return _elements(group_stream(site, purpose, like.nbytes), like)
+    return _elements(group_stream(site, purpose, like.nbytes, start), like)
 
 
 def _elements(raw: bytes, like: Ring) -> Ring:
-    return np.frombuffer(bytearray(raw), dtype=like.dtype).reshape(like.shape)
+    return np.frombuffer(raw, dtype=like.dtype).reshape(like.shape)
 
 
 def unmask(site: SiteSide, request: Unmask) -> Revealed:
