@@ -4,7 +4,6 @@ import numpy as np
 from sessions import Consortium, GiveMatrix, TakeTotal
 
 from colabel.engines.local import LocalEngine
-from colabel.protocols.sums import ClearSums
 from colabel.protocols.votes import ballot, count_votes
 
 OWNERS = {"site-0": 2, "site-1": 0, "site-2": 3, "site-3": 1}
@@ -42,9 +41,3 @@ def all_sums(group, sums):
     counts = yield from sums.public("public", "counts", asking(names, 2), "counts")
     votes = yield from count_votes(sums, "votes", asking(names, 3))
     return told, knowing, counts, votes
-
-
-def in_clear(group, sums):
-    """The same, unprotected."""
-    assert not isinstance(sums, ClearSums) or sums.protects == "in clear"
-    return all_sums(group, sums)

@@ -67,7 +67,9 @@ class MaskedSums(ClearSums):
                 ring = add_up(terms, hidden)
                 self._take_off(terms, came, shares, ring)
                 return Collected(terms, came, ring)
-            members = list(shares or came)
+            if asked and not shares:
+                raise SitesLost(f"no site is left: none answered in the step '{step}.unmask'")
+            members = list(shares if asked else came)  # fewer than before, so this ends
 
     def _ready(self, members: list[str]) -> Conversation[list[str]]:
         """The members, under masks that are fresh and that they can finish with."""
