@@ -1,15 +1,21 @@
 """Thousands of broken messages to sites and server: clean refusals, and nothing else."""
 
+from contextlib import suppress
 from functools import cache
 
+import msgspec
 import pytest
 from adding import all_sums, consortium
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from colabel.engines.faults import Fault
+from colabel.errors import RemoteProtocolError
+from colabel.protocols.channels import seal_bytes, unseal
+from colabel.protocols.meeting import Gift, Join
 from colabel.protocols.setup import agree
-from fuzzing import TapingEngine, changed, hear, probe
+from colabel.wire import pack
+from fuzzing import TapingEngine, change, changed, hear, probe
 
 STEPS = ("hello", "meet", "join", "rows", "rows.unmask", "rows.back", "shared", "shared.unmask",
          "shared.back", "public", "public.unmask", "votes", "votes.unmask", "renew")  # fmt: skip
@@ -49,3 +55,29 @@ def test_the_server_names_the_site_that_broke_the_protocol(step, random):
     traceable = not step.endswith("unmask")
     lie = changed(taped.reply, random)
     hear(conversation(), engine().tape, taped, *lie, traceable=traceable)
+
+
+@settings(max_examples=200, **QUIETLY)
+@given(random=st.randoms(use_true_random=False))
+def test_what_a_false_site_seals_is_refused_cleanly(random):
+    """A box that opens may hold anything."""
+    taped = random.choice(at("join"))
+    site, sender = restored(taped), random.choice(list(taped.request.boxes))
+    false = restored(next(other for other in at("join") if other.name == sender))
+    gift = unseal(site, sender, "meet", taped.request.boxes[sender], Gift)
+    content = msgspec.msgpack.encode(change(tree_of(gift), random))
+    box = seal_bytes(false, taped.name, "meet", content)
+    boxes = {**taped.request.boxes, sender: box}
+    with suppress(RemoteProtocolError):
+        site.answer(Join(boxes, taped.request.drawer))
+
+
+def restored(taped):
+    made = engine()
+    site = made.sessions[taped.name]
+    own = made.identities[taped.name]
+    return type(site).load(site.site, made.role, own, made.roster, taped.saved)
+
+
+def tree_of(struct):
+    return msgspec.msgpack.decode(pack(struct))

@@ -11,6 +11,9 @@ Server alone: for `public` the total, otherwise nothing. One site: its part of t
 with a site: for `rows` and `shared` also that site's part of the total. Server with more than
 half of the sites: everything.
 
+What nobody can see: a site that sends a false number, or a false share, spoils the total; a server
+that says falsely that sites were lost, and starts a public sum again, gets one of fewer sites.
+
 A site lost before its summand arrived contributes nothing and receives no rows; what it shared of
 its mask key takes its masks out of the others' sum. A site lost after that changes nothing for
 the others. Are fewer than half left, the sum starts again among those [XCLP §3.3, Robustness].
