@@ -79,13 +79,11 @@ def test_every_format_as_a_public_sum(form):
     np.testing.assert_array_equal(run(talk, conversation), [[6.0, 4.0, 0.0]])
 
 
-@pytest.mark.parametrize("value", [2.0**90, np.nan, np.inf])
+@pytest.mark.parametrize("value", [2.0**189, np.nan, np.inf])
 @pytest.mark.parametrize("number", [0, 1, 2, 3])
 def test_what_could_overflow_is_refused_before_it_is_sent(value, number):
     matrices = draw_matrices()
     matrices[LOST][number] = np.full_like(matrices[LOST][number], value)
-    if number == 1 and value == 2.0**90:
-        matrices[LOST][1] *= 8  # `wide` holds that
     with pytest.raises(InputError, match=rf"{LOST}.*too large to be summed safely"):
         run(consortium(matrices=matrices), all_sums)
 

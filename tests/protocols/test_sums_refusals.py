@@ -23,6 +23,7 @@ from colabel.wire import pack
 
 NAMES = tuple(f"site-{i}" for i in range(4))
 MATRICES = {name: [np.full((4, 2), 1.5 + i), np.ones((4, 2))] for i, name in enumerate(NAMES)}
+WIDE = (4, 2 * FORMATS["wide"].n_limbs)
 BLOCKS = dict.fromkeys(NAMES, 1)
 
 
@@ -95,7 +96,7 @@ def test_blocks_in_a_public_sum_would_have_shown_rows(monkeypatch):
         (GiveMatrix(0), "only within a sum"),
         (TakeTotal(np.zeros((4, 2))), "only within a sum"),
         (Unmask(GOOD, NAMES), "a step was skipped"),
-        (Deliver("TakeTotal", GOOD, NAMES, np.zeros((4, 8), "<u8")), "a step was skipped"),
+        (Deliver("TakeTotal", GOOD, NAMES, np.zeros(WIDE, "<u8")), "a step was skipped"),
     ],
 )
 def test_requests_at_the_wrong_place_are_refused(server, message, rule):
@@ -167,10 +168,10 @@ def test_older_shares_are_worth_nothing_under_new_keys(server, until):
         ({"kind": "Nothing"}, "not a total"),
         ({"terms": {"name": "other"}}, "the total of another sum"),
         ({"terms": {"slot": -1}}, "the total of another sum"),
-        ({"ring": np.zeros((3, 8), "<u8")}, "malformed total"),
+        ({"ring": np.zeros((3, WIDE[1]), "<u8")}, "malformed total"),
         ({"ring": np.zeros((4, 4), "<u8")}, "malformed total"),
-        ({"ring": np.zeros((4, 8), "<f8")}, "malformed total"),
-        ({"ring": np.zeros((4, 8), "<u4")}, "malformed total"),
+        ({"ring": np.zeros(WIDE, "<f8")}, "malformed total"),
+        ({"ring": np.zeros(WIDE, "<u4")}, "malformed total"),
         ({"contributors": ("site-0", "site-0")}, "wrong contributors"),
         ({"contributors": ("stranger",)}, "wrong contributors"),
     ],
@@ -178,7 +179,7 @@ def test_older_shares_are_worth_nothing_under_new_keys(server, until):
 def test_totals_that_are_none_are_refused(server, change, rule):
     terms = replace(GOOD, mode="shared")
     server.contribute("site-0", terms)
-    good = Deliver("TakeTotal", terms, NAMES, np.zeros((4, 8), "<u8"))
+    good = Deliver("TakeTotal", terms, NAMES, np.zeros(WIDE, "<u8"))
     other = {"terms": replace(terms, **change["terms"])} if "terms" in change else change
     refused(server, "site-0", replace(good, **other), rule)
     server.tell("site-0", good)
@@ -186,7 +187,7 @@ def test_totals_that_are_none_are_refused(server, change, rule):
 
 def test_a_public_total_is_not_for_sites(server):
     server.contribute("site-0", GOOD)
-    total = Deliver("TakeTotal", GOOD, NAMES, np.zeros((4, 8), "<u8"))
+    total = Deliver("TakeTotal", GOOD, NAMES, np.zeros(WIDE, "<u8"))
     refused(server, "site-0", total, "the total of another sum")
 
 
@@ -234,7 +235,7 @@ def test_a_late_summand_stays_hidden(server):
 
 
 def test_without_its_own_mask_it_would_not(server, monkeypatch):
-    monkeypatch.setattr(hiding, "own_mask", lambda seed, terms, like: np.zeros_like(like))
+    monkeypatch.setattr(hiding, "own_mask", lambda seed, terms, like, *start: np.zeros_like(like))
     assert is_shown(server, SCORES)
 
 
