@@ -4,6 +4,9 @@ step     message              bytes up per site    who learns what
 codes    ShareCodes → Codes   n · ⌈L/8⌉            server: all codes (with the seed, which it also
                                                    sees here, all directions of all points)
 
+Server alone: all codes and the hyperplanes. One site: nothing. Server with one site: the codes of
+all sites.
+
 A site lost in this step is as if it had never taken part [XCLP §3.3, Robustness].
 """
 

@@ -14,9 +14,9 @@ dealer.exchange  Exchange → Masked    2 · n · L, once or twice   server: not
                                                                  peers: uniform matrices
 dealer.compare   Compare → Compared   2 · n_j · n_k per pair     server: X and Y, hence H
 
-Server alone: H. One site: nothing. **Server with one site: the codes of all sites it is compared
-with** (it knows M_j): the price of three small matrix products. The seeds that the server deals
-travel down with `dealer.exchange`, and W_k with `dealer.compare`.
+Server alone: H. One site: nothing. Server with one site: the codes of all sites. The server knows
+every M and N, and a site opens what is sealed for all: the price of three small matrix products.
+The seeds that the server deals travel down with `dealer.exchange`, and W_k with `dealer.compare`.
 
 A site lost in any step is as if it had never taken part [XCLP §3.3, Robustness].
 """

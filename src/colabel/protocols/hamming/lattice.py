@@ -15,12 +15,14 @@ lattice.encrypt    Encrypt → Encrypted    10 · n_j · (L + n), 3 n n_k   serv
 lattice.multiply   Multiply → Multiplied  3 · n_j · n_k per left peer   server: R, which is uniform
 lattice.decrypt    Decrypt → Decrypted    2 · n_j · n_k per right peer  server: T, hence H
 
-Server alone: H. One site: nothing (C, P, U, V are pseudo-random under LWE, T is uniform). Server
-with one site: H and that site's own data; the noise of V − S·U would give equations on B_k, and
-flooding hides it (statistical distance below 2^-40 for all that a site sends in a session).
-Both hold for parties that follow the protocol: a site that sends something else as C could learn
-more. The number of steps is fixed, and C, P and U serve all peers. Working memory: two tiles of
-A (50 MB each), and about 50 bytes per number of C, P and U.
+Server alone: H. One site: nothing. Server with one site: H and that site's own data. For C, P, U
+and V are pseudo-random under LWE and T is uniform; the noise of V − S·U would give equations on
+B_k, and flooding hides it (statistical distance below 2^-40 for all that a site sends in a
+session). All this holds for parties that follow the protocol: a left site that adds Δ/2 at one
+column of a row of C, instead of its codes, reads off a bit of every point of its peer.
+
+The number of steps is fixed, and C, P and U serve all peers. Working memory: two tiles of A (50 MB
+each), and about 50 bytes per number of C, P and U.
 
 A site lost in any step is as if it had never taken part [XCLP §3.3, Robustness].
 """

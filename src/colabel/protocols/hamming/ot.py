@@ -22,10 +22,11 @@ their way. So there are 4 steps and one for each chunk of the largest pair, howe
 there are: all pairs go at once. A message holds one parcel for each pair of the site; a site holds
 about 8 times `chunk_bytes` for each of its pairs, and 2 · n_left · n_right bytes of sums.
 
-Parcels are sealed; the server relays them. Server alone: H. One site: nothing but sizes. Server
-with a site: H and that site's points. This holds against peers that follow the protocol. Of one
-that does not, points outside the group and parcels of a wrong size are refused; others may show
-it bits of its peer, or spoil the distances.
+Parcels are sealed; the server relays them.
+
+Server alone: H. One site: nothing. Server with one site: H and that site's own data. This holds
+against peers that follow the protocol. Of one that does not, points outside the group and parcels
+of a wrong size are refused; others may show it bits of its peer, or spoil the distances.
 
 A site lost in any step is as if it had never taken part [XCLP §3.3, Robustness].
 """

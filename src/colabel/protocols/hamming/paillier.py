@@ -11,9 +11,10 @@ For each pair, j (`left`) owns a key N of K bits and k (`right`) adds. A plainte
 of j in slots of log2(t) bits, t the smallest power of two above L: with the paper's Z_L, distances
 0 and L would be the same number. The integer total Σ h(b_i, b_k) · t^i is below N, so nothing
 flows from slot to slot for good. j encrypts once for all its peers. T and R are uniform modulo N
-one by one, and T comes in a fresh ciphertext, so neither j nor k learns anything; the server
-together with one site learns no more than H and that site's own data. Sites follow the protocol:
-nobody proves that a key or a ciphertext is well made.
+one by one, and T comes in a fresh ciphertext.
+
+Server alone: H. One site: nothing. Server with one site: H and that site's own data. Sites follow
+the protocol: nobody proves that a key or a ciphertext is well made.
 
 A site lost in any step is as if it had never taken part. A site holds ⌈n_j/s⌉ · L ciphertexts of
 its peers at a time, and the server all of them.

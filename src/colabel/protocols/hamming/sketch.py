@@ -8,8 +8,9 @@ tell it, and no more (the halvings of more than L hyperplanes would tell the ang
 step          message                bytes up per site   who learns what
 sketch.send   SendSketch → Sketch    n · ⌈L/8⌉           server: the angles of all pairs of points
 
-Server alone: the angles, as with H. One site: nothing. **Server with one site: the hyperplanes
-and the mask, hence the direction of every point of every site.**
+Server alone: the angles, as with H. One site: nothing. Server with one site: the codes of all
+sites. For the site knows the hyperplanes and the mask, hence the direction of every point. If the
+hyperplanes are public (`random_state`), the server alone finds the directions, up to a common sign.
 
 A site lost in this step is as if it had never taken part [XCLP §3.3, Robustness].
 """
