@@ -30,6 +30,7 @@ bench: $(ALL)
 	$(BIN)/python -m bench.ham10000
 	$(BIN)/python -m bench.writers
 	$(BIN)/python -m bench.lwe_security
+	$(BIN)/python -m bench.protofssl_costs
 
 docs: $(ALL)
 	$(BIN)/sphinx-build -W -q -b doctest docs docs/_build/doctest

@@ -20,10 +20,10 @@ def accuracies(name: str) -> list[str]:
     )
 
 
-def records(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def records(rows: Sequence[Mapping[str, Any]], decimals: int | None = None) -> list[str]:
     """Rows with named columns; a missing value stays empty."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return table(names, ([_short(row.get(name, "")) for name in names] for row in rows))
+    return table(names, ([_short(row.get(name, ""), decimals) for name in names] for row in rows))
 
 
 def mean(values: Sequence[float]) -> str:
@@ -38,7 +38,9 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {line} |" if number != 1 else f"|{line}|" for number, line in enumerate(lines)]
 
 
-def _short(value: Any) -> str:
+def _short(value: Any, decimals: int | None = None) -> str:
+    if isinstance(value, float) and decimals is not None:
+        return f"{value:.{decimals}f}"
     if isinstance(value, float):
         return f"{value:.1e}" if 0 < abs(value) < 1e-3 else f"{value:.3g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
@@ -54,6 +56,8 @@ def main() -> None:
     propagation = _read("propagation")
     for part in ("sizes", "methods"):
         print(f"\npropagation, {part}\n", *records(propagation[part]), sep="\n")
+    costs = _read("protofssl_costs")["methods"]
+    print("\nprotofssl_costs\n", *records(costs, decimals=1), sep="\n")
 
 
 if __name__ == "__main__":
