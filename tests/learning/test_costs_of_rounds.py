@@ -1,11 +1,14 @@
 """Bytes of a round, by what they carry: they add up, and each kind is what it should be."""
 
+import time
+
 import pytest
 from federations import graph_plan, make_federation, model_plan, plan
 
 from colabel.engines.costs import by_kind
 from colabel.engines.faults import Fault
 from colabel.federation.training_plan import Stage
+from colabel.jobs.laps import phase_of
 from colabel.jobs.train import train_sites
 from colabel.learning.parameters import n_bytes
 from colabel.learning.terms import CrossEntropy, MeanTeacher, Prototypes
@@ -84,3 +87,24 @@ def test_masked_sums_bring_keys_beside_the_model():
     traffic = trained(Stage(rounds=1), protection="masked").history[0]["bytes"]
     assert traffic["up"]["keys"] > 0
     assert traffic["up"]["model"] == pytest.approx(traffic["down"]["model"], rel=0.1)
+
+
+def test_seconds_of_a_round_are_those_of_its_phases():
+    sites, _ = make_federation()
+    settings = plan(rounds=2, stages=(Stage(rounds=2, labels="graph"),), sites_per_round=4)
+
+    def judge(model, kept, terms):
+        time.sleep(0.05)
+        return {"accuracy": 0.5}
+
+    started = time.perf_counter()
+    outcome = train_sites(sites, settings, judge=judge)
+    whole = time.perf_counter() - started
+    took = [event["seconds"] for event in outcome.history]
+    assert all(lap["judging"] >= 0.05 for lap in took)
+    assert all(min(lap["training"], lap["labelling"]) > 0 for lap in took)
+    assert sum(sum(lap.values()) for lap in took) <= whole
+    trained_at_sites = sum(e.seconds for e in outcome.costs.exchanges if e.step == "train")
+    assert sum(lap["training"] for lap in took) == pytest.approx(trained_at_sites, abs=1e-5)
+    phases = {"train": "training", "hold": "labelling", "hello": "keys", "influence": "labelling"}
+    assert {step: phase_of(step) for step in phases} == phases

@@ -5,7 +5,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from colabel.conversation import Ask, Conversation, Message, Replies, Result
+import msgspec
+
+from colabel.conversation import Ask, Conversation, Message, Replies, Result, State
 from colabel.crypto.identity import Identity
 from colabel.data.site import Site
 from colabel.engines.costs import Costs, Exchange
@@ -51,6 +53,19 @@ class LocalEngine:
         self._gone: set[str] = set()
         self._last: dict[str, bytes] = {}
         self._bodies: dict[int, bytes] = {}
+
+    def recollect(self, kind: type[State]) -> dict[str, State]:
+        """What each site remembers of this kind, if anything."""
+        return {
+            name: session.recall(kind)
+            for name, session in self.sessions.items()
+            if session.knows(kind)
+        }
+
+    def remind(self, memories: Mapping[str, msgspec.Struct]) -> None:
+        """Let sites remember what they knew at the end of an earlier session."""
+        for name, memory in memories.items():
+            self.sessions[name].remember(memory)
 
     def run(self, conversation: Conversation[Result]) -> Result:
         """Carry a conversation to its end."""

@@ -50,6 +50,7 @@ class State:
     """All that the server carries from round to round.
 
     best_kept: what was kept for the terms when the model was best.
+    once: the model by which all points were labelled, in a stage with labels "once".
     """
 
     model: Parameters
@@ -58,6 +59,7 @@ class State:
     best: Parameters | None = None
     best_score: float = -1.0
     best_kept: Shared = field(default_factory=dict)
+    once: Parameters | None = None
 
 
 def _nothing(event: Mapping[str, Any]) -> None:
@@ -84,7 +86,7 @@ def train(
     for number, stage in enumerate(plan.stages):
         stop = first + stage.rounds
         if stage.labels == "once" and first <= state.round < stop:
-            yield from _label_once(everybody, state)
+            state = yield from _label_once(everybody, state, again=first < state.round)
         while first <= state.round < stop:
             turn = state.round - first
             state, events = yield from _round(everybody, plan, number, turn, state, server)
@@ -97,9 +99,11 @@ def train(
     return state
 
 
-def _label_once(everybody: Group, state: State) -> Conversation[None]:
-    request = LabelOnce(state.model)
-    yield Ask("once", dict.fromkeys(everybody.names, request), (MODEL,))
+def _label_once(everybody: Group, state: State, *, again: bool) -> Conversation[State]:
+    """`again`: who goes on in the middle of the stage has its labels made as at its beginning."""
+    model = state.once if again and state.once is not None else state.model
+    yield Ask("once", dict.fromkeys(everybody.names, LabelOnce(model)), (MODEL,))
+    return dataclasses.replace(state, once=model)
 
 
 def _judged(state: State, judge: Judge, stage: Stage) -> tuple[State, dict[str, float]]:

@@ -5,18 +5,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from msgspec.structs import asdict
 from numpy.typing import NDArray
 
 from colabel.data import Sites
-from colabel.engines.costs import Costs, Exchange, by_kind
+from colabel.engines.costs import Costs
 from colabel.engines.faults import Fault
 from colabel.engines.local import LocalEngine
 from colabel.errors import InputError, Problem
+from colabel.federation.own_training import TermMemory
 from colabel.federation.sampling import participations
 from colabel.federation.training import Judge, State, train
 from colabel.federation.training_plan import TrainingPlan
 from colabel.federation.training_role import training_role
+from colabel.jobs.checkpoint import Checkpoint
+from colabel.jobs.laps import Clock
 from colabel.learning.at_server import ServerWork
 from colabel.learning.models import make
 from colabel.learning.parameters import Parameters, read
@@ -56,32 +58,51 @@ def train_sites(
     judge: Judge | None = None,
     truth: Truth | None = None,
     server_points: Points | None = None,
-    state: State | None = None,
+    state: State | Checkpoint | None = None,
     faults: Sequence[Fault] = (),
     listen: Events = lambda event: None,
-    keep: Callable[[State], None] = lambda state: None,
+    keep: Callable[[Checkpoint], None] = lambda checkpoint: None,
 ) -> TrainOutcome:
     """Train across sites. `truth` (true labels of all points, by site) is for measuring the
     pseudo-labels in a simulation; no site and no server sees it. `server_points`: the points and
-    labels that the server itself has, where the plan says what it does with them.
+    labels that the server itself has, where the plan says what it does with them. `keep` gets
+    after every round what a run needs to go on, as `state`; nothing in it changes afterwards.
     """
     watcher = _Watcher(sites, truth or {})
-    counted = 0
     engine = LocalEngine(sites.sites, training_role(watcher.watch), faults=faults)
-    history: list[Mapping[str, Any]] = []
+    begin = _begin(plan, state)
+    engine.remind(begin.memories)
+    engine.ledger.entries += begin.ledger.entries
+    history = list(begin.history)
+    clock = Clock(engine.costs)
 
     def tell(event: Mapping[str, Any]) -> None:
-        nonlocal counted
-        exchanges = engine.costs.exchanges[counted:]
-        counted += len(exchanges)
-        full = {**event, **watcher.flush(), **_bytes(exchanges)}
+        full = {**event, **watcher.flush(), **clock.lap()}
         history.append(full)
         listen(full)
 
-    start = initial(plan.validate()) if state is None else state
+    def remember(state: State) -> None:
+        ledger = Ledger(list(engine.ledger.entries))
+        keep(Checkpoint(state, engine.recollect(TermMemory), ledger, tuple(history)))
+
     server = _at_server(plan, server_points)
-    conversation = train(sites.names, plan, start, judge=judge, server=server, tell=tell, keep=keep)
+    conversation = train(
+        sites.names,
+        plan,
+        begin.state,
+        judge=None if judge is None else clock.timed(judge),
+        server=server,
+        tell=tell,
+        keep=remember,
+    )
     return TrainOutcome(engine.run(conversation), tuple(history), engine.ledger, engine.costs)
+
+
+def _begin(plan: TrainingPlan, state: State | Checkpoint | None) -> Checkpoint:
+    plan.validate()
+    if isinstance(state, Checkpoint):
+        return state
+    return Checkpoint(initial(plan) if state is None else state)
 
 
 def _at_server(plan: TrainingPlan, points: Points | None) -> ServerWork | None:
@@ -106,16 +127,6 @@ def will_spend(sites: Sites, plan: TrainingPlan) -> Spent | None:
     return spent([Sums(max(times, default=0), plan.privacy.noise)], plan.privacy.delta)
 
 
-def _bytes(exchanges: Sequence[Exchange]) -> dict[str, Any]:
-    """Bytes since the last event, of all sites by what they carry, and of each site."""
-    names = dict.fromkeys(exchange.site for exchange in exchanges)
-    sites = {name: by_kind(e for e in exchanges if e.site == name) for name in names}
-    return {
-        "bytes": asdict(by_kind(exchanges)),
-        "site_bytes": {name: asdict(traffic) for name, traffic in sites.items()},
-    }
-
-
 class _Watcher:
     """Counts how many unlabelled points got a pseudo-label, and how many of those are right."""
 
@@ -134,7 +145,7 @@ class _Watcher:
 
     def flush(self) -> dict[str, float]:
         """The figures of a round."""
-        hidden, given, right, weight = self._counts
+        hidden, given, right, weight = self._counts.tolist()
         self._counts = np.zeros(4)
         if not given:
             return {}
