@@ -78,7 +78,6 @@ def test_filling_goes_on_where_a_chunk_ends(more):
 @given(st.integers(0, 300), st.integers(0, 300))
 def test_any_part_of_a_stream(start, n_bytes):
     wanted = slow.stream(bytes(32), "part", start + n_bytes)[start:]
-    assert prg.stream(bytes(32), "part", n_bytes, start) == wanted
     out = np.empty(n_bytes, np.uint8)
     prg.fill(bytes(32), "part", out, start)
     assert out.tobytes() == wanted
@@ -86,7 +85,9 @@ def test_any_part_of_a_stream(start, n_bytes):
 
 def test_far_parts_of_a_stream():
     whole = prg.stream(bytes(32), "far", 70_000 * 64)
-    assert prg.stream(bytes(32), "far", 100, 69_000 * 64 + 5) == whole[69_000 * 64 + 5 :][:100]
+    out = np.empty(100, np.uint8)
+    prg.fill(bytes(32), "far", out, 69_000 * 64 + 5)
+    assert out.tobytes() == whole[69_000 * 64 + 5 :][:100]
 
 
 @pytest.mark.parametrize("length", [0, 31, 33])
@@ -116,5 +117,5 @@ def test_streams_of_other_seeds_and_purposes_are_unrelated():
 
 def test_streams_that_forget_their_purpose_are_caught(monkeypatch):
     true = prg._cipher
-    monkeypatch.setattr(prg, "_cipher", lambda seed, purpose, start: true(seed, "", start))
+    monkeypatch.setattr(prg, "_cipher", lambda seed, purpose, start=0: true(seed, "", start))
     assert not streams_are_unrelated()

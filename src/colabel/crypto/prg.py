@@ -14,16 +14,16 @@ _NONCE = bytes(8)  # every (seed, purpose) has a key of its own, used once
 _CHUNK = bytes(2**18)  # stays in the cache
 
 
-def stream(seed: bytes, purpose: str, n_bytes: int, start: int = 0) -> bytes:
-    """Expand a shared seed; the same seed and purpose give the same bytes everywhere.
-
-    `start`: how many of them to leave out at the beginning.
-    """
-    return _cipher(seed, purpose, start).update(bytes(n_bytes))
+def stream(seed: bytes, purpose: str, n_bytes: int) -> bytes:
+    """Expand a shared seed; the same seed and purpose give the same bytes everywhere."""
+    return _cipher(seed, purpose).update(bytes(n_bytes))
 
 
 def fill(seed: bytes, purpose: str, out: NDArray[Any], start: int = 0) -> None:
-    """The same bytes, into an array (contiguous)."""
+    """The same bytes, into an array (contiguous).
+
+    `start`: how many of them to leave out at the beginning.
+    """
     target = memoryview(out.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
     cipher = _cipher(seed, purpose, start)
     for start in range(0, len(target), len(_CHUNK)):

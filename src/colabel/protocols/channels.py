@@ -5,13 +5,14 @@ associated data, so a message that is replayed, moved to another step, turned ro
 changed does not open.
 """
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
+from numpy.typing import NDArray
 
 from colabel.conversation import Private, SiteSide
 from colabel.crypto import sealing
-from colabel.crypto.prg import stream
+from colabel.crypto.prg import fill, stream
 from colabel.wire import pack, unpack
 
 EVERYBODY = "*"
@@ -71,14 +72,22 @@ def unseal_bytes(
         )
 
 
-def pair_stream(site: SiteSide, peer: str, purpose: str, n_bytes: int, start: int = 0) -> bytes:
+def pair_stream(site: SiteSide, peer: str, purpose: str, n_bytes: int) -> bytes:
     """Pseudo-random bytes that both sites of a pair get, and nobody else."""
-    return stream(_secret(site, peer), f"{site.session}/{purpose}", n_bytes, start)
+    return stream(_secret(site, peer), f"{site.session}/{purpose}", n_bytes)
 
 
-def group_stream(site: SiteSide, purpose: str, n_bytes: int, start: int = 0) -> bytes:
+def group_stream(site: SiteSide, purpose: str, n_bytes: int) -> bytes:
     """Pseudo-random bytes that all sites get, and the server does not."""
-    return stream(_secret(site, EVERYBODY), f"{site.session}/{purpose}", n_bytes, start)
+    return stream(_secret(site, EVERYBODY), f"{site.session}/{purpose}", n_bytes)
+
+
+def fill_shared(site: SiteSide, peer: str, purpose: str, out: NDArray[Any], start: int = 0) -> None:
+    """Into an array, the bytes of `pair_stream` (of `group_stream`, if the peer is everybody).
+
+    `start`: how many of them to leave out at the beginning.
+    """
+    fill(_secret(site, peer), f"{site.session}/{purpose}", out, start)
 
 
 def _secret(site: SiteSide, peer: str) -> bytes:

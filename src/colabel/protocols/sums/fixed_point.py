@@ -67,8 +67,9 @@ def fits(numbers: Floats, form: Format, n_summands: int) -> bool:
 def encode(numbers: Floats, form: Format) -> Ring:
     """Ring elements, in rows of (entries · limbs)."""
     if form.n_limbs == 1:
-        whole = np.rint(np.ldexp(numbers, form.fraction_bits)).astype(np.int64)
-        return whole.astype(form.ring)
+        scaled = numbers * 2.0**form.fraction_bits  # exact, and faster than ldexp
+        whole = np.rint(scaled, out=scaled).astype(np.int64)
+        return whole.view(np.uint64).astype(form.ring, copy=False)
     rows, columns = numbers.shape
     rest = np.ldexp(numbers, form.fraction_bits - (form.n_limbs - 1) * _LIMB_BITS)
     limbs = []

@@ -20,7 +20,7 @@ from colabel.crypto.agreement import agree
 from colabel.crypto.prg import fill
 from colabel.errors import InputError, Problem
 from colabel.machine import in_threads
-from colabel.protocols.channels import group_stream, pair_stream
+from colabel.protocols.channels import EVERYBODY, fill_shared
 from colabel.protocols.keys import OwnKeys
 from colabel.protocols.meeting import joined, threshold
 from colabel.protocols.sums.base import (
@@ -186,17 +186,15 @@ def _drawn(seed: bytes, terms: Terms, like: Ring, start: int) -> Ring:
 
 
 def _channel_mask(site: SiteSide, peer: str, terms: Terms, like: Ring, start: int = 0) -> Ring:
-    purpose = f"rows of {terms.name}/{terms.slot}"
-    return _elements(pair_stream(site, peer, purpose, like.nbytes, start), like)
+    mask = np.empty(like.shape, like.dtype)
+    fill_shared(site, peer, f"rows of {terms.name}/{terms.slot}", mask, start)
+    return mask
 
 
 def _group_mask(site: SiteSide, name: str, terms: Terms, like: Ring, start: int = 0) -> Ring:
-    purpose = f"total of {terms.name}/{terms.slot}/{name}"
-    return _elements(group_stream(site, purpose, like.nbytes, start), like)
-
-
-def _elements(raw: bytes, like: Ring) -> Ring:
-    return np.frombuffer(raw, dtype=like.dtype).reshape(like.shape)
+    mask = np.empty(like.shape, like.dtype)
+    fill_shared(site, EVERYBODY, f"total of {terms.name}/{terms.slot}/{name}", mask, start)
+    return mask
 
 
 def unmask(site: SiteSide, request: Unmask) -> Revealed:
