@@ -75,10 +75,11 @@ def label(
         options["truth_column"],
     )
     found = read_input(sites, columns)
-    screen.show_notes(found.notes)
     plan = make_plan(
         len(found.sites.classes), {name: options[name] for name in NAMES}, random_state
     )
+    notes = [*found.notes, *labelling.notes_on_plan(found.sites, plan)]
+    screen.show_notes(notes)
     labelling.foretell(screen, found.sites, plan)
     run = RunFolder.start(
         folder,
@@ -108,7 +109,7 @@ def label(
             "run": str(folder),
             "report": str(report),
             "plan": settings_of(plan),
-            "notes": [as_data(note) for note in found.notes],
+            "notes": [as_data(note) for note in notes],
             **as_json(done.results, done.outcome.ledger),
         }
     )

@@ -8,7 +8,7 @@ from colabel.cli.screen import Screen
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from colabel.data import Sites
+    from colabel.data import Note, Sites
     from colabel.federation.plan import LabellingPlan
     from colabel.jobs.label import Outcome
     from colabel.protocols.keys import Group
@@ -34,6 +34,17 @@ def sizes_of(sites: "Sites") -> "Group":
         for site in sites.sites
     }
     return Group(sizes)
+
+
+def notes_on_plan(sites: "Sites", plan: "LabellingPlan") -> "list[Note]":
+    """What a setting means with so few points."""
+    from colabel.data import Note
+
+    n_points, k = sum(len(site) for site in sites.sites), plan.n_neighbors
+    if isinstance(k, str) or k < n_points:
+        return []
+    what = f"n_neighbors is {k}, but there are {n_points} points"
+    return [Note(what, "All the others are neighbours of each.")]
 
 
 def foretell(screen: Screen, sites: "Sites", plan: "LabellingPlan") -> None:

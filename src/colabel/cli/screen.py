@@ -95,18 +95,34 @@ class Screen:
 
 def tidy(problem: Problem) -> str:
     """A problem as a sentence."""
-    return str(replace(problem, fix=_as_options(problem.fix))).strip()
+    what, fix = _as_options(problem.what), _as_options(problem.fix)
+    return str(replace(problem, what=what, fix=fix)).strip()
 
 
-def _as_options(fix: str) -> str:
+_OPTIONS = {
+    "site_column": "--site-column",
+    "label_column": "--label-column",
+    "id_column": "--id-column",
+    "n_labels": "--labels",
+    "fraction": "--label-fraction",
+    "labels_per_site": "--labels-per-site",
+    "n_sites_with_labels": "--sites-with-labels",
+}
+# but not in quotes, where names of the user's columns stand
+_PARAMETER = re.compile(rf"(?<![\w'\"-])({'|'.join(_OPTIONS)})(?![\w'\"])")
+
+
+def _as_options(text: str) -> str:
     """The library names parameters; here they are options."""
-    return re.sub(r"\b(site|label|id)_column\b", r"--\1-column", fix)
+    if text.startswith("Known: "):  # names of the user's columns, too
+        return text
+    return _PARAMETER.sub(lambda found: _OPTIONS[found[1]], text)
 
 
 def as_data(problem: Problem) -> dict[str, Any]:
     """A problem as JSON knows it."""
     return {
-        "what": problem.what,
+        "what": _as_options(problem.what),
         "fix": _as_options(problem.fix),
         "site": problem.site,
         "row": problem.row,

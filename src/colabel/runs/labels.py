@@ -1,5 +1,6 @@
 """The table that a user is after: one row per point, with its label and confidence."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -69,6 +70,9 @@ def check_out(path: Path, inputs: tuple[Path, ...] = ()) -> None:
     elif not path.parent.is_dir():
         what = f"the folder {path.parent} does not exist"
         problems.append(Problem(what, f"Create it to write {path.name}."))
+    elif not os.access(path.parent, os.W_OK):
+        what = f"the folder {path.parent} may not be written to"
+        problems.append(Problem(what, "Name a file in another folder, or ask for the permission."))
     if any(_is_input(path, given) for given in inputs):
         what = f"{path} is one of the inputs, or lies in a folder of inputs"
         problems.append(Problem(what, "Name another file."))

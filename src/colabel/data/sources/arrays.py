@@ -76,7 +76,7 @@ def _build(
             problems += [replace(p, site=path.stem) for p in error.problems]
     sites, ids = array("site"), array("id")
     site_of_row = sites.astype(str) if sites is not None else None
-    problems += missing_sites(site_of_row, names["site"] or "")
+    problems += missing_sites(path.name, site_of_row, names["site"] or "")
     whole = RawSite(
         path.stem,
         path,

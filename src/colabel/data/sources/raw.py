@@ -62,13 +62,14 @@ def split_by_site(whole: RawSite, site_of_row: NDArray[np.str_] | None) -> Itera
         )
 
 
-def missing_sites(site_of_row: NDArray[np.str_] | None, column: str) -> Iterator[Problem]:
+def missing_sites(
+    file: str, site_of_row: NDArray[np.str_] | None, column: str
+) -> Iterator[Problem]:
     """Rows that say of no site."""
     if site_of_row is None:
         return
     empty = np.flatnonzero(site_of_row == "")
     for row in empty[:1]:
         more = f" (and {len(empty) - 1} more)" if len(empty) > 1 else ""
-        yield Problem(
-            f"the site is missing{more}", "Say which site the row is of.", None, int(row), column
-        )
+        what = f"the site is missing in {file}{more}"
+        yield Problem(what, "Say which site the row is of.", None, int(row), column)

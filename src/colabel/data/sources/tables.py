@@ -74,7 +74,7 @@ def _from_table(path: Path, table: pa.Table, roles: Roles) -> RawFile:
         problems += [replace(p, site=path.stem) for p in error.problems]
         labels = np.full(table.num_rows, "")
     site_of_row = _words(table.column(roles.site)) if roles.site else None
-    problems += missing_sites(site_of_row, roles.site or "")
+    problems += missing_sites(path.name, site_of_row, roles.site or "")
     whole = RawSite(
         path.stem,
         path,
