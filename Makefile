@@ -31,6 +31,7 @@ bench: $(ALL)
 	$(BIN)/python -m bench.writers
 	$(BIN)/python -m bench.lwe_security
 	$(BIN)/python -m bench.protofssl_costs
+	$(BIN)/python -m bench.threads
 
 docs: $(ALL)
 	$(BIN)/sphinx-build -W -q -b doctest docs docs/_build/doctest

@@ -56,6 +56,7 @@ def main() -> None:
     propagation = _read("propagation")
     for part in ("sizes", "methods"):
         print(f"\npropagation, {part}\n", *records(propagation[part]), sep="\n")
+    print("\nthreads\n", *records(_read("threads")["models"]), sep="\n")
     costs = _read("protofssl_costs")["methods"]
     print("\nprotofssl_costs\n", *records(costs, decimals=1), sep="\n")
 

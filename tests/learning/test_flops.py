@@ -5,13 +5,14 @@ import torch
 from test_models import plan_for
 from torch.utils.flop_counter import FlopCounterMode
 
-from colabel.learning.flops import forward
+from colabel.learning.flops import forward, of_one_point
 from colabel.learning.local import update
 from colabel.learning.models import MODELS, make
 from colabel.learning.plan import LocalPlan
 from colabel.learning.pseudo_labels import only_truth
 from colabel.learning.round_costs import TABLE_1, Setting, fedavg, fedprop, protofssl
 from colabel.learning.terms import Prototypes
+from colabel.learning.threads import enough_threads
 from colabel.learning.work import Progress, Work, generator
 
 PAPER = {  # [ProtoFSSL table 2]
@@ -40,6 +41,23 @@ def test_the_rest_by_hand():
     assert forward(network, (3, 32, 32)).others == relus + pools + skips
     normed = forward(make(plan_for("resnet9", norm="batch")), (3, 32, 32)).others
     assert normed == relus * 3 + pools + skips
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_plan_says_the_same_as_its_network(name):
+    plan = plan_for(name)
+    assert of_one_point(plan) == forward(make(plan), plan.shape)
+
+
+@pytest.mark.parametrize(("name", "n_points", "alone"), [("fedct_mlp", 100, 1), ("cnn13", 100, 0)])
+def test_one_thread_for_what_is_soon_computed(name, n_points, alone):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    with enough_threads(plan_for(name), n_points):
+        inside = torch.get_num_threads()
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(before)
+    assert inside == (1 if alone else 2)
 
 
 def test_counting_leaves_no_trace():

@@ -5,12 +5,13 @@ convolutional network; beside them count: a ReLU, a bias and an addition of two 
 each number, normalisation two (a scale and a shift), pooling one for each number that it looks at.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from colabel.learning.models.network import Network
+from colabel.learning.models import ModelPlan, Network, make
 from colabel.learning.models.resnet import Residual, Skip
 
 _NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.GroupNorm)
@@ -46,6 +47,13 @@ def forward(network: Network, shape: tuple[int, ...]) -> Work:
         for hook in hooks:
             hook.remove()
     return Work(sum(first for first, _ in counted) // n, sum(second for _, second in counted) // n)
+
+
+@lru_cache(maxsize=64)
+def of_one_point(plan: ModelPlan) -> Work:
+    """The same for a model by its plan, without computing anything."""
+    with torch.device("meta"):
+        return forward(make(plan), plan.shape)
 
 
 def _layer(layer: nn.Module, before: Tensor, after: Tensor) -> tuple[int, int]:

@@ -6,9 +6,10 @@ import torch
 from torch import Tensor
 
 from colabel.errors import InputError, Problem
-from colabel.learning.models.network import Network, enough_threads
+from colabel.learning.models.network import Network
 from colabel.learning.plan import OptimiserPlan
 from colabel.learning.terms.base import Term
+from colabel.learning.threads import enough_threads
 from colabel.learning.work import Work, batches
 
 
@@ -26,7 +27,7 @@ def update(work: Work, terms: Sequence[Term]) -> float:
     mover = optimiser(network, work.plan.optimiser, work.rate, others)
     losses: list[Tensor] = []
     # dropout draws from the global generator
-    with torch.random.fork_rng(devices=[]), enough_threads(network):
+    with torch.random.fork_rng(devices=[]), enough_threads(work.model, 2 * work.batch):
         torch.manual_seed(int(torch.randint(2**62, (), generator=work.generator)))
         own = [steps for part in active if (steps := part.own_steps()) is not None]
         for step in own[0] if own else batches(work, use_unlabelled=use_unlabelled):

@@ -11,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from colabel.learning.models.network import ModelPlan, Network, enough_threads
+from colabel.learning.models.network import ModelPlan, Network
+from colabel.learning.threads import enough_threads
 from colabel.learning.work import Targets, as_input
 
 _BATCH = 500
@@ -33,7 +34,7 @@ def _in_batches(
 ) -> Tensor:
     was_training = network.training
     network.eval()
-    with torch.no_grad(), enough_threads(network):
+    with torch.no_grad(), enough_threads(model, min(len(points), _BATCH)):
         parts = [forward(as_input(part, model)) for part in torch.split(points, _BATCH)]
     network.train(was_training)
     return torch.cat(parts) if parts else torch.empty(0, model.n_classes)

@@ -1,7 +1,6 @@
 """A classifier in two parts: features f_φ and head f_ψ [XCLP §4.2], and how one is made."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -59,21 +58,6 @@ def normalisation(norm: Norm, channels: int, *, affine: bool = True) -> nn.Modul
         groups = max(channels // GROUP_CHANNELS, 1)
         return nn.GroupNorm(groups, channels, affine=affine)
     return nn.BatchNorm2d(channels, affine=affine, track_running_stats=norm == "batch")
-
-
-SMALL = 500_000  # parameters; below, torch's threads wait for each other longer than they work
-
-
-@contextmanager
-def enough_threads(module: nn.Module) -> Iterator[None]:
-    """One thread for a small model: on a busy machine it is up to 20 times faster."""
-    before = torch.get_num_threads()
-    if sum(held.numel() for held in module.parameters()) < SMALL:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 Maker = Callable[[ModelPlan], Network]
