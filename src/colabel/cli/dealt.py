@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colabel.data import BENCHMARKS, UNLABELLED, Split, load, read_sites
+from colabel.data.lazy import Points
 from colabel.errors import InputError, Problem, did_you_mean
 from colabel.runs import write_table
 
@@ -20,7 +21,7 @@ class Whole(NamedTuple):
     """A data set before it is dealt."""
 
     name: str
-    points: NDArray[np.generic]
+    points: Points
     labels: NDArray[np.int64]
     classes: tuple[str, ...]
     columns: tuple[str, ...] | None
@@ -95,11 +96,11 @@ def checksum(out: Path) -> str:
 def write_site_files(folder: Path, split: Split, whole: Whole) -> None:
     """One Parquet file per site: features, the labels it sees, all true labels, row numbers."""
     names = _feature_names(whole)
-    flat = whole.points.reshape(len(whole.points), -1)
     folder.mkdir(parents=True, exist_ok=True)
     for site, rows, seen in zip(split.sites, split.rows, split.labelled_rows, strict=True):
         at, visible = np.array(rows, np.int64), set(seen)
-        columns = {name: flat[at, c] for c, name in enumerate(names)}
+        flat = whole.points[at].reshape(len(at), -1)
+        columns = {name: flat[:, c] for c, name in enumerate(names)}
         true = [None if c == UNLABELLED else whole.classes[c] for c in whole.labels[at].tolist()]
         shown = [name if row in visible else None for name, row in zip(true, rows, strict=True)]
         columns |= {

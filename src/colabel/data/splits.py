@@ -11,10 +11,10 @@ from typing import BinaryIO
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from colabel import randomness
 from colabel.data.files import write_atomically
+from colabel.data.lazy import LazyPoints, Points
 from colabel.data.masks import LabelMask
 from colabel.data.partitions.natural import Natural
 from colabel.data.partitions.partition import Groups, Partition, Rows
@@ -45,25 +45,26 @@ class _Sealed(msgspec.Struct, forbid_unknown_fields=True):
     split: Split
 
 
-def fingerprint(points: NDArray[np.generic], labels: Rows) -> str:
+def fingerprint(points: Points, labels: Rows) -> str:
     """SHA-256 of the points and the true labels: the same for the same data on every machine."""
     digest = hashlib.sha256()
     for array in (points, labels):
-        if array.dtype.kind in "UT":
+        if not isinstance(array, LazyPoints) and array.dtype.kind in "UT":
             digest.update(f"text {array.shape}".encode())
             for text in array.ravel().tolist():
                 coded = str(text).encode()
                 digest.update(len(coded).to_bytes(8, "little") + coded)
         else:
-            portable = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-            digest.update(f"{portable.dtype.str} {portable.shape}".encode())
-            digest.update(portable.data)
+            order = array.dtype.newbyteorder("<")
+            digest.update(f"{order.str} {array.shape}".encode())
+            for block in array.blocks() if isinstance(array, LazyPoints) else (array,):
+                digest.update(np.ascontiguousarray(block, order).data)
     return digest.hexdigest()
 
 
 def make_split(
     dataset: str,
-    points: NDArray[np.generic],
+    points: Points,
     labels: Rows,
     *,
     partition: Partition,
@@ -178,7 +179,7 @@ def _check(split: Split) -> list[Problem]:
 
 def apply_split(
     split: Split,
-    points: NDArray[np.generic],
+    points: Points,
     labels: Rows,
     classes: Sequence[str],
     columns: Sequence[str] | None = None,

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from colabel.data.lazy import Points
 from colabel.data.site import UNLABELLED, Sites, from_groups
 
 Metric = Literal["accuracy", "balanced_accuracy"]
@@ -14,10 +15,13 @@ Metric = Literal["accuracy", "balanced_accuracy"]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Points and true labels; `is_test` marks the rows that are kept out of all sites."""
+    """Points and true labels (−1 where unknown); `is_test` marks the rows kept out of all sites.
+
+    Points may be lazy: `points[rows]` then decodes these rows, `np.asarray(points)` all of them.
+    """
 
     name: str
-    points: NDArray[np.generic]
+    points: Points
     labels: NDArray[np.int64]
     classes: tuple[str, ...]
     licence: str

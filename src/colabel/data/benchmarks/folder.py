@@ -11,6 +11,16 @@ from colabel.errors import InputError, Problem
 VARIABLE = "COLABEL_DATA"
 
 
+class Absent(InputError):
+    """A file of a data set is not there."""
+
+
+def known_folder(data_dir: str | Path | None = None) -> Path | None:
+    """The folder of all data sets, if one is known and exists."""
+    given = data_dir or os.environ.get(VARIABLE)
+    return Path(given) if given and Path(given).is_dir() else None
+
+
 def data_folder(data_dir: str | Path | None = None) -> Path:
     """The folder of all data sets: the argument, else the variable COLABEL_DATA."""
     given = data_dir or os.environ.get(VARIABLE)
@@ -27,7 +37,7 @@ def data_file(folder: Path, name: str) -> Path:
     path = folder / name
     if not path.is_file():
         what = f"the data folder {folder} has no {name}"
-        raise InputError(Problem(what, f"Put it there, or let {VARIABLE} name another folder."))
+        raise Absent(Problem(what, f"Put it there, or let {VARIABLE} name another folder."))
     return path
 
 

@@ -9,11 +9,11 @@ from colabel.data.benchmarks.benchmark import Benchmark
 from colabel.data.benchmarks.coding import decode_images
 from colabel.data.benchmarks.folder import load_arrays
 
-_FASHION = (
+FASHION = (
     "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
     "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
 )  # fmt: skip
-_CIFAR10 = (
+CIFAR10 = (
     "airplane", "automobile", "bird", "cat", "deer",
     "dog", "frog", "horse", "ship", "truck",
 )  # fmt: skip
@@ -28,7 +28,7 @@ def fashion_mnist(folder: Path) -> Benchmark:
         "fashion_mnist",
         _both(arrays, "x"),
         _both(arrays, "y").astype(np.int64),
-        _FASHION,
+        FASHION,
         licence="MIT",
         source="zalandoresearch/fashion-mnist",
         is_test=_is_test(arrays),
@@ -60,7 +60,7 @@ def cifar10(folder: Path) -> Benchmark:
         "cifar10",
         np.concatenate(parts),
         _both(arrays, "y").astype(np.int64),
-        _CIFAR10,
+        CIFAR10,
         licence="none stated: use, do not redistribute",
         source="CIFAR-10 (Krizhevsky 2009)",
         is_test=_is_test(arrays),

@@ -1,7 +1,9 @@
 """Covertype, Adult, Mushroom and Wine Quality, from UCI."""
 
 import gzip
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +12,17 @@ from colabel.data.benchmarks.benchmark import Benchmark
 from colabel.data.benchmarks.columns import encode_columns
 from colabel.data.benchmarks.folder import data_file, load_arrays
 
+WINE_COLOURS = ("red", "white")
 _LICENCE = "CC BY 4.0"
 _WILDERNESS = ("Rawah", "Neota", "Comanche Peak", "Cache la Poudre")
 _COVER = (
     "Spruce/Fir", "Lodgepole Pine", "Ponderosa Pine", "Cottonwood/Willow",
     "Aspen", "Douglas-fir", "Krummholz",
+)  # fmt: skip
+_FOREST = (
+    "Elevation", "Aspect", "Slope", "Horizontal_Distance_To_Hydrology",
+    "Vertical_Distance_To_Hydrology", "Horizontal_Distance_To_Roadways", "Hillshade_9am",
+    "Hillshade_Noon", "Hillshade_3pm", "Horizontal_Distance_To_Fire_Points",
 )  # fmt: skip
 _ADULT = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
@@ -35,16 +43,22 @@ def covertype(folder: Path) -> Benchmark:
         [numeric, np.eye(4, dtype=numeric.dtype)[area], np.eye(40, dtype=numeric.dtype)[soil]],
         axis=1,
     )
+    return forest(points, arrays["y"].astype(np.int64) - 1)
+
+
+def forest(points: NDArray[np.generic], labels: NDArray[np.int64]) -> Benchmark:
+    """Covertype from its 54 columns."""
+    area = points[:, 10:14].argmax(axis=1)
     return Benchmark(
         "covertype",
         points,
-        arrays["y"].astype(np.int64) - 1,
+        labels,
         _COVER,
         licence=_LICENCE,
         source="UCI Covertype",
         metric="balanced_accuracy",
         columns=(
-            *arrays["numeric_names"].astype(str).tolist(),
+            *_FOREST,
             *(f"Wilderness={name}" for name in _WILDERNESS),
             *(f"Soil={s + 1}" for s in range(40)),
         ),
@@ -57,7 +71,13 @@ def adult(folder: Path) -> Benchmark:
     train = _lines(data_file(folder, "uci_adult/adult.data.gz"))
     # the test file begins with a remark and ends its labels with a full stop
     test = [line.rstrip(".") for line in _lines(data_file(folder, "uci_adult/adult.test.gz"))[1:]]
-    table = np.array([line.split(", ") for line in [*train, *test]])
+    rows = [line.split(", ") for line in [*train, *test]]
+    return people(rows, len(train))
+
+
+def people(rows: list[list[str]], n_train: int) -> Benchmark:
+    """Adult from its rows of words."""
+    table = np.array(rows)
     points, columns = encode_columns(table[:, :-1], _ADULT, _ADULT_NUMERIC)
     return Benchmark(
         "adult",
@@ -67,15 +87,20 @@ def adult(folder: Path) -> Benchmark:
         licence=_LICENCE,
         source="UCI Adult",
         columns=columns,
-        is_test=np.arange(len(table)) >= len(train),
+        is_test=np.arange(len(table)) >= n_train,
     )
 
 
 def mushroom(folder: Path) -> Benchmark:
     """8,124 mushrooms, 22 categories as 0/1 columns; `?` is a category of its own."""
     header, *lines = _lines(data_file(folder, "uci_mushroom/agaricus-lepiota.csv.gz"))
-    table = np.array([line.split(",") for line in lines])
-    points, columns = encode_columns(table[:, 1:], header.split(",")[1:])
+    return mushrooms([line.split(",") for line in lines], header.split(",")[1:])
+
+
+def mushrooms(rows: list[list[str]], names: Sequence[str]) -> Benchmark:
+    """Mushroom from its rows of words, the first of which says whether it is edible."""
+    table = np.array(rows)
+    points, columns = encode_columns(table[:, 1:], names)
     return Benchmark(
         "mushroom",
         points,
@@ -92,7 +117,26 @@ def wine_quality(folder: Path) -> Benchmark:
 
     The natural sites are the two colours.
     """
-    points, columns, quality, colour = _wines(folder)
+    return rated_wines(_wines(folder))
+
+
+def wine_colour(folder: Path) -> Benchmark:
+    """The same 6,497 wines; the label is the colour."""
+    return coloured_wines(_wines(folder))
+
+
+class Wines(NamedTuple):
+    """The rows of both files."""
+
+    points: NDArray[np.float64]
+    columns: tuple[str, ...]
+    quality: NDArray[np.int64]
+    colour: NDArray[np.str_]
+
+
+def rated_wines(wines: Wines) -> Benchmark:
+    """Wine Quality, by the tasters' score."""
+    points, columns, quality, colour = wines
     return Benchmark(
         "wine_quality",
         points,
@@ -106,9 +150,9 @@ def wine_quality(folder: Path) -> Benchmark:
     )
 
 
-def wine_colour(folder: Path) -> Benchmark:
-    """The same 6,497 wines; the label is the colour."""
-    points, columns, quality, colour = _wines(folder)
+def coloured_wines(wines: Wines) -> Benchmark:
+    """Wine Quality, by the colour."""
+    points, columns, quality, colour = wines
     return Benchmark(
         "wine_colour",
         points,
@@ -121,17 +165,19 @@ def wine_colour(folder: Path) -> Benchmark:
     )
 
 
-def _wines(
-    folder: Path,
-) -> tuple[NDArray[np.float64], tuple[str, ...], NDArray[np.int64], NDArray[np.str_]]:
-    colours = ("red", "white")
-    paths = [data_file(folder, f"uci_wine_quality/winequality-{c}.csv") for c in colours]
+def _wines(folder: Path) -> Wines:
+    paths = [data_file(folder, f"uci_wine_quality/winequality-{c}.csv") for c in WINE_COLOURS]
     with paths[0].open(encoding="ascii") as lines:
         columns = tuple(lines.readline().strip().split(",")[:-1])
     tables = [np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2) for path in paths]
+    return wines_of(tables, columns)
+
+
+def wines_of(tables: Sequence[NDArray[np.float64]], columns: tuple[str, ...]) -> Wines:
+    """The two tables as one; the last column is the score."""
     values = np.concatenate(tables)
-    colour = np.repeat(colours, [len(table) for table in tables])
-    return values[:, :-1], columns, values[:, -1].astype(np.int64), colour
+    colour = np.repeat(WINE_COLOURS, [len(table) for table in tables])
+    return Wines(values[:, :-1], columns, values[:, -1].astype(np.int64), colour)
 
 
 def _lines(path: Path) -> list[str]:
