@@ -7,6 +7,7 @@ Files become `Sites` through `read_sites`; a public data set becomes `Sites` thr
 from colabel.data.benchmarks import BENCHMARKS, Benchmark, describe, load
 from colabel.data.checks import check_sites
 from colabel.data.files import write_atomically
+from colabel.data.lazy import LazyPoints
 from colabel.data.masks import LabelMask
 from colabel.data.notes import Note, notes_on, severity
 from colabel.data.partitions import (
@@ -43,6 +44,7 @@ __all__ = [
     "Dirichlet",
     "Iid",
     "LabelMask",
+    "LazyPoints",
     "Natural",
     "Note",
     "Partition",

@@ -40,7 +40,7 @@ def cifar10(reading: Reading) -> Benchmark:
         np.concatenate([labels[:, 0] for _, labels in parts]),
         CIFAR10,
         licence=_LICENCE,
-        source="CIFAR-10 (Krizhevsky 2009), official binary version",
+        source="CIFAR-10 (Krizhevsky 2009), binary version",
         is_test=np.repeat([n.startswith("test") for n in names], sizes),
         groups={
             "original_row": np.concatenate(
@@ -66,7 +66,7 @@ def cifar100(reading: Reading) -> Benchmark:
         labels[:, 1],
         _names(reading, "fine_label_names.txt", 100),
         licence=_LICENCE,
-        source="CIFAR-100 (Krizhevsky 2009), official binary version",
+        source="CIFAR-100 (Krizhevsky 2009), binary version",
         is_test=np.repeat([name == "test.bin" for name in names], [len(y) for _, y in parts]),
         groups={"superclass": superclasses[labels[:, 0]]},
     )

@@ -45,7 +45,7 @@ def mnist(reading: Reading) -> Benchmark:
         labels,
         tuple("0123456789"),
         licence="CC BY-SA 3.0; writers: BSD",
-        source="MNIST, official files",
+        source="MNIST",
         natural_sites=sites,
         is_test=np.arange(len(labels)) >= n_train,
         groups=groups,
@@ -61,7 +61,7 @@ def fashion_mnist(reading: Reading) -> Benchmark:
         labels,
         FASHION,
         licence="MIT",
-        source="zalandoresearch/fashion-mnist, official files",
+        source="zalandoresearch/fashion-mnist",
         is_test=np.arange(len(labels)) >= n_train,
     )
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from colabel.errors import InputError, Problem
 
+AGAIN = "Take the official file again."
 WHOLE = "Take the whole official file again, or give allow_partial=True to read what is there."
 
 
@@ -58,7 +59,7 @@ class Reading:
                 data = gzip.decompress(data)
             except (EOFError, OSError, zlib.error) as error:
                 raise InputError(
-                    Problem(f"{path} cannot be decompressed: {error}", WHOLE)
+                    Problem(f"{path} cannot be decompressed: {error}", AGAIN)
                 ) from None
         if checksum and not self.allow_partial:
             kind, _, expected = checksum.partition(":")
@@ -92,7 +93,7 @@ def split_records(path: Path, data: bytes, size: int) -> NDArray[np.uint8]:
     """Bytes as records of equal size, one row each."""
     if len(data) % size or not data:
         what = f"{path} has {len(data):,} bytes, which is not a number of records of {size:,} bytes"
-        raise InputError(Problem(f"{what}: it is cut off, or another file", WHOLE))
+        raise InputError(Problem(f"{what}: it is cut off, or another file", AGAIN))
     return np.frombuffer(data, np.uint8).reshape(-1, size)
 
 
@@ -102,7 +103,7 @@ def check_labels(path: Path, labels: NDArray[Any], low: int, high: int) -> None:
     if len(wrong):
         first = int(wrong[0])
         what = f"{path} has the label {labels[first]}, and labels go from {low} to {high}"
-        raise InputError(Problem(what, "Take the official file again.", row=first))
+        raise InputError(Problem(what, AGAIN, row=first))
 
 
 def check_words(path: Path, words: Sequence[str], known: Iterable[str]) -> None:
@@ -111,12 +112,12 @@ def check_words(path: Path, words: Sequence[str], known: Iterable[str]) -> None:
     for row, word in enumerate(words):
         if word not in allowed:
             what = f"{path} has the label {word!r}, and labels are {', '.join(allowed)}"
-            raise InputError(Problem(what, "Take the official file again.", row=row))
+            raise InputError(Problem(what, AGAIN, row=row))
 
 
 def broken(path: Path, why: str, row: int | None = None) -> InputError:
     """The error for a file that is not in its format."""
-    return InputError(Problem(f"{path} is not in its official format: {why}", WHOLE, row=row))
+    return InputError(Problem(f"{path} is not in its official format: {why}", AGAIN, row=row))
 
 
 def _missing(folder: Path, name: str) -> Problem:

@@ -1,7 +1,7 @@
 """One data set in its official files: where they may lie, and what to say when they do not."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from colabel.data.benchmarks.benchmark import Benchmark
@@ -43,7 +43,9 @@ class Official:
 
     def load(self, folder: Path, allow_partial: bool, side: int | None) -> Benchmark:
         """Read the files in the folder that was found."""
-        return self.read(Reading(folder, allow_partial, self._side(side)))
+        found = self.read(Reading(folder, allow_partial, self._side(side)))
+        part = " (a part may be missing)" if allow_partial else ""
+        return replace(found, source=f"{found.source}, official files{part}")
 
     def absent(self, data_folder: Path) -> Problem:
         """What is missing and where it belongs; or that only a pickled version is there."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colabel.data.benchmarks.benchmark import Benchmark
-from colabel.data.benchmarks.official.reading import WHOLE, Reading, check_labels
+from colabel.data.benchmarks.official.reading import AGAIN, Reading, check_labels
 from colabel.data.lazy import one_after_another
 from colabel.data.site import UNLABELLED
 from colabel.errors import InputError, Problem
@@ -45,7 +45,7 @@ def stl10(reading: Reading) -> Benchmark:
         np.concatenate([_labels(reading, p, n) for p, n in zip(parts, sizes, strict=True)]),
         _CLASSES,
         licence="none stated; the images come from ImageNet",
-        source="STL-10 (Coates et al. 2011), official binary version",
+        source="STL-10 (Coates et al. 2011), binary version",
         is_test=part_of_row == "test",
         groups={"part": part_of_row},
     )
@@ -55,7 +55,7 @@ def _images(path: Path) -> NDArray[np.uint8]:
     size, each = path.stat().st_size, 3 * _SIDE * _SIDE
     if size % each or not size:
         what = f"{path} has {size:,} bytes, which is not a number of images of {each:,} bytes"
-        raise InputError(Problem(f"{what}: it is cut off, or another file", WHOLE))
+        raise InputError(Problem(f"{what}: it is cut off, or another file", AGAIN))
     stored = np.memmap(path, np.uint8, mode="r").reshape(-1, 3, _SIDE, _SIDE)
     return stored.transpose(0, 3, 2, 1)  # stored as plane, column, row
 
@@ -67,6 +67,6 @@ def _labels(reading: Reading, part: str, n: int) -> NDArray[np.int64]:
     path, data = reading.path(name), reading.content(name, _MD5[name])
     labels = np.frombuffer(data, np.uint8).astype(np.int64)
     if len(labels) != n:
-        raise InputError(Problem(f"{path} has {len(labels):,} labels for {n:,} images", WHOLE))
+        raise InputError(Problem(f"{path} has {len(labels):,} labels for {n:,} images", AGAIN))
     check_labels(path, labels, 1, 10)
     return labels - 1
