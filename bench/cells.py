@@ -123,6 +123,13 @@ def measure(
     return results
 
 
+def chosen(
+    cells: Mapping[str, Callable[[int], Task]], words: str
+) -> dict[str, Callable[[int], Task]]:
+    """The cells whose names hold these words; all, if none is given."""
+    return {name: make for name, make in cells.items() if words in name}
+
+
 def machine() -> str:
     """What the numbers were measured on."""
     model = platform.processor() or platform.machine()
@@ -140,6 +147,7 @@ def arguments(doc: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=doc)
     parser.add_argument("--data-dir", help="where the data sets are (or set COLABEL_DATA)")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--only", default="", help="only the cells whose names hold these words")
     parser.add_argument("--json", type=Path, help="also write all values to this file")
     return parser.parse_args()
 

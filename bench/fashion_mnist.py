@@ -6,7 +6,7 @@ python -m bench.fashion_mnist --data-dir DATA
 import time
 from functools import partial
 
-from bench.cells import PAPER, PLAIN, Task, arguments, both, measure, pooled, report
+from bench.cells import PAPER, PLAIN, Task, arguments, both, chosen, measure, pooled, report
 from colabel.data import LabelMask, load, parse_partition
 from colabel.randomness import data
 
@@ -39,9 +39,10 @@ def main() -> None:
         *both("default"),
         *both("auto", **auto),
         pooled("default"),
-        *both("paper", **PAPER, features="centred"),
+        *both("paper", **PAPER, features="identity"),
+        *both("paper, centred", **PAPER, features="centred"),
     ]
-    results = measure(cells, variants, options.seeds)
+    results = measure(chosen(cells, options.only), variants, options.seeds)
     report("Fashion-MNIST", results, started, options.json)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from bench.cells import PAPER, PLAIN, Task, arguments, both, measure, report
+from bench.cells import PAPER, PLAIN, Task, arguments, both, chosen, measure, report
 from colabel.data import LabelMask, load
 from colabel.randomness import data
 
@@ -42,7 +42,7 @@ def main() -> None:
         *both("auto", n_neighbors="auto", alpha="auto"),
         *both("paper", **PAPER, features="identity"),
     ]
-    results = measure(cells, variants, options.seeds)
+    results = measure(chosen(cells, options.only), variants, options.seeds)
     report("HAM10000", results, started, options.json)
 
 

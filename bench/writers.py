@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from bench.cells import PAPER, Task, arguments, both, measure, report
+from bench.cells import PAPER, Task, arguments, both, chosen, measure, report
 from colabel.data import load
 from colabel.randomness import data
 
@@ -54,7 +54,7 @@ def main() -> None:
         *both("paper", **PAPER, features="identity"),
         *both("default", features="identity"),
     ]
-    results = measure(cells, variants, options.seeds)
+    results = measure(chosen(cells, options.only), variants, options.seeds)
     report("MNIST by writer", results, started, options.json)
 
 
