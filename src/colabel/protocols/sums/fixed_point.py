@@ -13,6 +13,7 @@ A site refuses to send a number that could make the sum overflow, if all sites s
 any scale, and their squares, can be added.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -52,11 +53,12 @@ FORMATS = {
 
 def fits(numbers: Floats, form: Format, n_summands: int) -> bool:
     """Whether a sum of so many matrices like this one stays in range."""
-    if not np.isfinite(numbers).all() or (not form.signed and (numbers < 0).any()):
+    least, largest = float(numbers.min(initial=0.0)), float(numbers.max(initial=0.0))
+    if not math.isfinite(largest - least) or (not form.signed and least < 0):
         return False
     if form.fraction_bits == 0 and (numbers != np.rint(numbers)).any():
         return False
-    most = float(np.abs(numbers).max(initial=0.0))
+    most = max(-least, largest)
     if most >= form.largest:
         return False
     if form.n_limbs == 1:  # as it will be rounded
@@ -64,20 +66,26 @@ def fits(numbers: Floats, form: Format, n_summands: int) -> bool:
     return most * n_summands < form.largest
 
 
-def encode(numbers: Floats, form: Format) -> Ring:
-    """Ring elements, in rows of (entries · limbs)."""
+def encode(numbers: Floats, form: Format, out: Ring | None = None) -> Ring:
+    """Ring elements, in rows of (entries · limbs); into `out`, if given."""
+    rows, columns = numbers.shape
+    ring = np.empty((rows, columns * form.n_limbs), form.ring) if out is None else out
     if form.n_limbs == 1:
         scaled = numbers * 2.0**form.fraction_bits  # exact, and faster than ldexp
-        whole = np.rint(scaled, out=scaled).astype(np.int64)
-        return whole.view(np.uint64).astype(form.ring, copy=False)
-    rows, columns = numbers.shape
+        np.rint(scaled, out=scaled)
+        if ring.itemsize == 8:
+            ring.view(np.int64)[...] = scaled
+        else:
+            ring[...] = scaled.astype(np.int64)
+        return ring
     rest = np.ldexp(numbers, form.fraction_bits - (form.n_limbs - 1) * _LIMB_BITS)
     limbs = []
     for last in (*[False] * (form.n_limbs - 1), True):
         limb = np.rint(rest) if last else np.trunc(rest)  # exact: so is the difference
         limbs.append(limb.astype(np.int64))
         rest = np.ldexp(rest - limb, _LIMB_BITS)
-    return np.stack(limbs, axis=-1).reshape(rows, columns * form.n_limbs).astype(form.ring)
+    ring[...] = np.stack(limbs, axis=-1).reshape(ring.shape)
+    return ring
 
 
 def decode(ring: Ring, form: Format) -> Floats:

@@ -44,7 +44,7 @@ from colabel.protocols.sums.fixed_point import (
 )
 from colabel.wire import digest, pack, read_message
 
-_PIECE = 2**22  # bytes
+_PIECE = 2**21  # bytes
 
 
 class Unmask(Message, frozen=True):
@@ -109,41 +109,52 @@ def contribute(site: SiteSide, request: Contribute) -> Hidden:
 
 
 def hidden(site: SiteSide, terms: Terms, form: Format, matrix: Floats) -> Ring:
-    """The summand as it is sent, in pieces that stay in the cache, each by one core."""
-    blocks = {"": slice(0, len(matrix))} if terms.mode != "rows" else terms.kept(site.name)
-    places = spans({owner: at.stop - at.start for owner, at in blocks.items()})
-    n_sent = sum(at.stop - at.start for at in blocks.values())
+    """The rows that are sent, in pieces that stay in the cache, each by one core."""
+    runs = _runs(terms, site.name, len(matrix))
+    n_sent = sum(run.stop - run.start for run in runs)
     ring: Ring = np.empty((n_sent, matrix.shape[1] * form.n_limbs), form.ring)
 
-    def work(rows: slice) -> None:
-        piece = encode(matrix[rows], form)
+    def work(at: tuple[slice, int]) -> None:
+        rows, first = at
+        piece = ring[first : first + rows.stop - rows.start]
+        encode(matrix[rows], form, piece)
         if terms.slot >= 0:
             hide(site, terms, piece, rows)
-        for owner, block in blocks.items():
-            at = _within(block, rows)
-            first = places[owner].start + rows.start + at.start - block.start
-            ring[first : first + at.stop - at.start] = piece[at]
 
-    in_threads(work, _pieces(matrix))
+    pieces = [piece for run in runs for piece in _pieces(matrix, run)]
+    starts = np.cumsum([0, *(piece.stop - piece.start for piece in pieces)])[:-1].tolist()
+    in_threads(work, zip(pieces, starts, strict=True))
     return ring
 
 
-def _pieces(matrix: Floats) -> list[slice]:
-    """Rows that make up about 4 MB."""
+def _runs(terms: Terms, name: str, n_rows: int) -> list[slice]:
+    """Which rows a site sends, as few slices as possible."""
+    if terms.mode != "rows":
+        return [slice(0, n_rows)]
+    runs: list[slice] = []
+    for at in terms.kept(name).values():
+        if runs and runs[-1].stop == at.start:
+            runs[-1] = slice(runs[-1].start, at.stop)
+        else:
+            runs.append(at)
+    return runs
+
+
+def _pieces(matrix: Floats, run: slice | None = None) -> list[slice]:
+    """Rows that make up about 2 MB."""
     step = 1 + _PIECE // (1 + matrix.itemsize * matrix.shape[1])
-    return [slice(start, min(start + step, len(matrix))) for start in range(0, len(matrix), step)]
+    first, end = (run.start, run.stop) if run else (0, len(matrix))
+    return [slice(start, min(start + step, end)) for start in range(first, end, step)]
 
 
 def hide(site: SiteSide, terms: Terms, ring: Ring, rows: slice) -> None:
     """Add all masks to these rows, in place [XCLP §3.2: Z̃ = Z + M]."""
     keys, (met, _) = site.recall(OwnKeys), joined(site)
-    row, where = (
-        ring[:1].nbytes,
-        {owner: _within(at, rows) for owner, at in spans(terms.blocks).items()},
-    )
+    where = {owner: _within(at, rows) for owner, at in spans(terms.blocks).items()}
+    row = ring[:1].nbytes
     start = rows.start * row
     for peer in terms.members:
-        if peer != site.name:
+        if peer != site.name and where.get(peer) != slice(0, len(ring)):
             mask = pair_mask(
                 keys.masks[terms.slot], met.masks[peer][terms.slot], terms, ring, start
             )
