@@ -6,13 +6,12 @@ Nothing leaves the site, so the hyperplanes need not be secret, and are the same
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.federation.graphs import weigh
+from colabel.federation.graphs import find_nearest, weigh
 from colabel.federation.own_labels import class_weights
 from colabel.federation.plan import LabellingPlan
 from colabel.graph import scores
 from colabel.graph.codes import codes, hyperplanes
 from colabel.graph.distances import CodeDistances
-from colabel.graph.neighbours import nearest
 from colabel.graph.propagate import solve
 from colabel.graph.weights import normalise
 
@@ -29,7 +28,7 @@ def propagate_alone(
     packed = codes(vectors, hyperplanes(_SEED, plan.n_bits, vectors.shape[1]))
     distances = CodeDistances(packed, packed, plan.n_bits)
     n_neighbors = 20 if plan.n_neighbors == "auto" else plan.n_neighbors
-    near = nearest(distances, min(n_neighbors, len(vectors) - 1))
+    near = find_nearest(distances, min(n_neighbors, len(vectors) - 1), plan)
     graph = normalise(weigh(near, plan))
     alpha = plan.alpha_for(int(known.sum()), len(vectors))
     found = solve(graph, alpha, known * class_weights(plan, known.sum(axis=0)))

@@ -9,22 +9,24 @@ from collections.abc import Iterator, Mapping
 import msgspec
 import numpy as np
 
-from colabel.conversation import Message
+from colabel.conversation import Done, Message
 from colabel.features import by_name as features_by_name
 from colabel.features import moments
 from colabel.federation import tuning
-from colabel.federation.graphs import labelled, rows_of
+from colabel.federation.graphs import labelled, rows_of, sources
+from colabel.federation.influence import parts
 from colabel.federation.moments import PointSums, SumPoints
-from colabel.federation.own_labels import Influence, OwnScores
+from colabel.federation.own_labels import Influence, InfluencePart, OwnScores
 from colabel.federation.own_trials import N_RATINGS, Rate, TriedScores, Try
 from colabel.federation.plan import LabellingPlan
+from colabel.graph.index import LARGE, SEEN
 from colabel.protocols import setup
-from colabel.protocols.cost import Cost
+from colabel.protocols.cost import NOTHING, Cost
 from colabel.protocols.hamming import by_name
 from colabel.protocols.keys import Group
 from colabel.protocols.sums.base import Terms
 from colabel.protocols.sums.cost import cost as cost_of_sum
-from colabel.wire import blank_array, pack
+from colabel.wire import blank_array, pack, weigh
 
 # seconds on two cores: of a product for the codes, of a pair of points in the graph, of a number
 # of the influence columns, of a site (see bench/propagation.py for the first three)
@@ -39,6 +41,7 @@ def cost(group: Group, plan: LabellingPlan) -> Cost:
     for number, one in enumerate(_sums(group, plan)):
         slot = number if plan.n_masks >= 0 else -1
         total += one.cost(msgspec.structs.replace(one.terms, slot=slot))
+    total += _early_parts(group, plan)
     late = len(group.names) * _longer_numbers(total.steps)
     return total + Cost(late, late, 0, _computing(group, plan))
 
@@ -96,13 +99,32 @@ def _sums(group: Group, plan: LabellingPlan) -> Iterator[_Sum]:
         asked = dict.fromkeys(names, len(pack(Rate())))
         yield _Sum(terms, Rate, asked, N_RATINGS, n_candidates)
     owners = rows_of(group, plan)
-    n_rows, each = sum(owners.values()), tuple(owners.values())
-    asked = {}
-    for name, size in group.sizes.items():
-        columns = np.broadcast_to(np.float32(0), (n_rows, size.n_labelled))
-        asked[name] = _bytes_of(Influence(columns, each, 0.0))
+    *_, last = parts(sources(group, plan), sum(owners.values()))
+    asked = {
+        name: _bytes_of(Influence(_blank(owners, span), tuple(owners.values()), 0.0, span.start))
+        for name, span in last.items()
+    }
     terms = Terms("influence", "rows", "scores", -1, names, _with_counts(owners))
     yield _Sum(terms, Influence, asked, plan.n_classes, total=OwnScores.__name__)
+
+
+def _early_parts(group: Group, plan: LabellingPlan) -> Cost:
+    """The columns that are sent before those of the last step."""
+    owners, total = rows_of(group, plan), NOTHING
+    *early, _ = parts(sources(group, plan), sum(owners.values()))
+    for spans in early:
+        down = 0
+        for span in spans.values():
+            request = InfluencePart(_blank(owners, span), tuple(owners.values()), span.start)
+            bare = msgspec.structs.replace(request, columns=np.empty((0, 0), np.float32))
+            down += weigh("server", bare, _bytes_of(request) - len(pack(bare)))
+        total += Cost(sum(weigh(name, Done()) for name in spans), down, 1, 0.0)
+    return total
+
+
+def _blank(owners: Mapping[str, int], span: range) -> np.ndarray:
+    """Columns that take no memory: one zero that looks like many."""
+    return np.broadcast_to(np.float32(0), (sum(owners.values()), len(span)))
 
 
 def _with_counts(owners: Mapping[str, int]) -> dict[str, int]:
@@ -110,7 +132,7 @@ def _with_counts(owners: Mapping[str, int]) -> dict[str, int]:
     return {name: n_rows + 1 for name, n_rows in owners.items()}
 
 
-def _bytes_of(request: Try | Influence) -> int:
+def _bytes_of(request: Try | Influence | InfluencePart) -> int:
     """The length of a request as bytes, without making its columns."""
     shape = request.columns.shape
     nothing = np.empty((0,) * len(shape), np.float32)
@@ -122,10 +144,13 @@ def _computing(group: Group, plan: LabellingPlan) -> float:
     n_points = sum(size.n_points for size in group.sizes.values())
     n_features = max(size.n_features for size in group.sizes.values())
     n_columns = len(labelled(group))
-    tried = len(tuning.candidates(group, plan)) if len(tuning.left_out(group, plan)) else 0
+    tried = len(tuning.candidates(group, plan)) - 1
+    codes = by_name(plan.hamming).gives_codes
+    many = plan.neighbor_search == "auto" and n_points >= LARGE and codes
+    compared = SEEN if many or plan.neighbor_search == "index" else n_points
     return (
         _PER_PRODUCT * n_points * n_features * plan.n_bits
-        + _PER_PAIR * n_points**2 * (1 + bool(tried))
+        + _PER_PAIR * n_points * compared
         + _PER_INFLUENCE * n_points * n_columns * (1 + tried)
         + _PER_SITE * len(group.names)
     )

@@ -1,4 +1,4 @@
-"""The server's graph of a group: its weights, and where in its rows the points of a site stand.
+"""The server's graph of a group: edges, weights, reach, and where the points of a site stand.
 
 Points are ordered by site, and labelled first within a site.
 """
@@ -9,11 +9,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colabel.federation.plan import LabellingPlan
-from colabel.graph.neighbours import Neighbours
-from colabel.graph.weights import Weights, adjacency
+from colabel.graph.distances import Distances
+from colabel.graph.index import LARGE, can_index, nearest_by_index
+from colabel.graph.neighbours import Neighbours, nearest
+from colabel.graph.reach import Reach
+from colabel.graph.weights import Weights, adjacency, normalise
 from colabel.protocols.keys import Group
 
 Positions = NDArray[np.intp]
+
+
+def find_nearest(
+    distances: Distances, k: int, plan: LabellingPlan, *, same_points: bool = True
+) -> Neighbours:
+    """Each row point's nearest column points, by comparing all pairs or by an index."""
+    n_rows, n_columns = distances.shape
+    many = n_rows * n_columns >= LARGE**2 and can_index(distances)
+    if plan.neighbor_search == "index" or (plan.neighbor_search == "auto" and many):
+        return nearest_by_index(distances, k, same_points=same_points)
+    return nearest(distances, k, same_points=same_points)
+
+
+def reach_of(
+    weights: Weights, alpha: float, columns: Positions, plan: LabellingPlan, *, keep: bool = False
+) -> Reach:
+    """How far labels at these points reach; to 1e-7 unless there are very many points."""
+    nearly = len(weights.density) >= LARGE and plan.neighbor_search != "exact"
+    return Reach(normalise(weights), alpha, columns, nearly=nearly, keep=keep)
 
 
 def weigh(near: Neighbours, plan: LabellingPlan) -> Weights:

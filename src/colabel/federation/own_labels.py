@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import Done, Release
+from colabel.conversation import Done, Message, Private, Release
 from colabel.crypto.prg import stream
 from colabel.data.site import UNLABELLED
 from colabel.errors import InputError
@@ -24,25 +24,41 @@ from colabel.protocols.keys import Hello, SharedSeed, Sizes, Welcome, introduce
 from colabel.protocols.sums import Mode, Summand, Summed, Total
 from colabel.wire import unpack
 
+REACH = Release("how far its own labels reach the points of every site", "each site", "in clear")
+
+
+class InfluencePart(Message, frozen=True):
+    """The same as `Influence`, for some of your labels, the first of them being number `first`."""
+
+    columns: np.ndarray
+    owners: tuple[int, ...]
+    first: int
+
 
 class Influence(Summed, frozen=True):
     """How far each of your labels reaches: one column per label, rows in the owners' blocks.
 
-    `exponent` makes the shares probabilities.
+    The labels before number `first` came in parts. `exponent` makes the shares probabilities.
     """
 
     modes: ClassVar[tuple[Mode, ...]] = ("rows",)
-    reveals: ClassVar[tuple[Release, ...]] = (
-        Release("how far its own labels reach the points of every site", "each site", "in clear"),
-    )
+    reveals: ClassVar[tuple[Release, ...]] = (REACH,)
 
     columns: np.ndarray
     owners: tuple[int, ...]
     exponent: float
+    first: int = 0
 
 
 class OwnScores(Total, frozen=True):
     """The scores of your own points, and below them the number of labels of each class."""
+
+
+class Partial(Private, frozen=True):
+    """What a site remembers: what its labels before number `first` contribute."""
+
+    first: int
+    scored: np.ndarray
 
 
 class Calibration(msgspec.Struct, frozen=True):
@@ -128,15 +144,39 @@ def known_labels(session: SiteSession) -> NDArray[np.float64]:
     return scores.one_hot(own_labelled(session), plan.n_classes)
 
 
+def add_part(session: SiteSession, request: InfluencePart) -> Done:
+    """Add up the influence of some of the site's labels."""
+    n_columns = request.columns.shape[1] if request.columns.ndim == 2 else 0
+    scored = _scored(session, request, n_columns)
+    session.remember(Partial(request.first + n_columns, scored))
+    return Done()
+
+
 def contribution(session: SiteSession, request: Influence) -> Summand:
     """The influence of the site's labels on everybody's points [XCLP Alg. 1, line 13]."""
     chosen = session.role.sources(session)
-    check_columns(session, request.columns, request.owners, (sum(request.owners), len(chosen)))
+    scored = _scored(session, request, len(chosen) - request.first)
     if not 0 < request.exponent < np.inf:
         session.refuse("not an exponent", "a number above 0", str(request.exponent))
     session.remember(Calibration(request.exponent))
-    scored = request.columns.astype(np.float64) @ chosen
     return with_counts(scored, chosen.sum(axis=0), request.owners)
+
+
+def _scored(
+    session: SiteSession, request: InfluencePart | Influence, n_columns: int
+) -> NDArray[np.float64]:
+    """What these labels and all before them contribute."""
+    before = session.recall(Partial) if request.first else None
+    if before is not None and before.first != request.first:
+        session.refuse("labels skipped or counted twice", str(before.first), str(request.first))
+    chosen = session.role.sources(session)[request.first : request.first + n_columns]
+    check_columns(session, request.columns, request.owners, (sum(request.owners), len(chosen)))
+    scored: NDArray[np.float64] = request.columns.astype(np.float64) @ chosen
+    if before is not None:
+        if before.scored.shape != scored.shape:
+            session.refuse("other owners", str(before.scored.shape), str(scored.shape))
+        scored += before.scored
+    return scored
 
 
 def check_columns(

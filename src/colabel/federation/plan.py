@@ -14,6 +14,7 @@ Auto = Literal["auto"]
 Share = Literal["share"]
 ClassWeighting = Literal["balanced", "none"]
 Shared = Literal["identity", "centred", "standardised", "scaled"]
+NeighborSearch = Literal["auto", "exact", "index"]
 Confidence = Literal["probability", "entropy"]
 Seeds = Literal["labels", "predictions"]
 
@@ -25,6 +26,8 @@ class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
     labels, the farther each must reach. `seeds`: whether only labels flow along the graph, or also
     what a model in training predicts of the unlabelled points, as far as it is sure.
     `seed` fixes the hyperplanes in public, for experiments.
+    neighbor_search = "auto" uses an index from 20,000 points on, if the way to compare gives the
+    server codes, and computes influence nearly (docs/decisions/009); "exact" never does.
     """
 
     n_classes: int
@@ -40,7 +43,13 @@ class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
     keep_labels: bool = True
     confidence: Confidence = "probability"
     seeds: Seeds = "labels"
+    neighbor_search: NeighborSearch = "auto"
     seed: bytes | None = None
+
+    @property
+    def tries(self) -> bool:
+        """Whether there is anything to find out by holding labels out."""
+        return self.confidence == "probability" or "auto" in (self.n_neighbors, self.alpha)
 
     @property
     def n_masks(self) -> int:
@@ -88,8 +97,14 @@ class LabellingPlan(msgspec.Struct, frozen=True, kw_only=True):
             ("features", self.features, get_args(Shared)),
             ("confidence", self.confidence, get_args(Confidence)),
             ("seeds", self.seeds, get_args(Seeds)),
+            ("neighbor_search", self.neighbor_search, get_args(NeighborSearch)),
         ):
             need(value in known, f"{name} is {value!r}", did_you_mean(str(value), known))
+        need(
+            self.seeds != "predictions" or not self.tries,
+            "predictions are to flow along the graph, and labels to be held out",
+            "Give numbers for k and α, and confidence = 'entropy'.",
+        )
         for name in ("equalise", "density_correction", "keep_labels"):
             value = getattr(self, name)
             need(isinstance(value, bool), f"{name} is {value!r}", "Give True or False.")

@@ -25,7 +25,7 @@ def reveals(plan: LabellingPlan) -> tuple[Release, ...]:
     if plan.features != "identity":
         found += [_summand(POINTS, plan), _total(POINTS, plan)]
     found += WAYS[plan.hamming].releases
-    if tuning.is_tried(plan):
+    if plan.tries:
         found += [*Try.reveals, *_rows(tuning.TRIED, plan), _summand(tuning.RATINGS, plan)]
         if plan.n_masks >= 0:  # in clear, its summands have told the server the total
             found.append(total_for_server(tuning.RATINGS))

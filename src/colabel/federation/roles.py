@@ -57,6 +57,7 @@ LABELLING = Role(
         own_trials.Try: own_trials.try_candidates,
         own_trials.TriedScores: own_trials.rate_candidates,
         own_trials.Rate: own_trials.send_ratings,
+        own_labels.InfluencePart: own_labels.add_part,
         own_labels.Influence: own_labels.contribution,
         own_labels.OwnScores: own_labels.receive_scores,
     },

@@ -22,13 +22,12 @@ from numpy.typing import NDArray
 
 from colabel.conversation import Conversation
 from colabel.errors import SitesLost
-from colabel.federation.graphs import labelled, weigh
+from colabel.federation.graphs import flowing, labelled, reach_of, weigh
 from colabel.federation.own_trials import EXPONENTS, Rate, TriedScores, Try
 from colabel.federation.plan import LabellingPlan
-from colabel.graph.distances import Distances
-from colabel.graph.neighbours import nearest
-from colabel.graph.propagate import influence
-from colabel.graph.weights import normalise
+from colabel.graph.neighbours import Neighbours
+from colabel.graph.reach import Reach
+from colabel.graph.weights import Weights
 from colabel.protocols.keys import Group
 from colabel.protocols.sums import Sums
 
@@ -48,11 +47,13 @@ class Candidate(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What is used: k, α, and the power of the shares that makes them probabilities."""
+    """What is used: k, α, the power of the shares that makes them probabilities, and the graph."""
 
     n_neighbors: int
     alpha: float
     exponent: float
+    weights: Weights
+    reach: Reach
 
 
 def clear_winner(sums: NDArray[np.float64], n_tried: int) -> int:
@@ -84,55 +85,56 @@ def candidates(group: Group, plan: LabellingPlan) -> list[Candidate]:
     return list(dict.fromkeys([usual, *others]))
 
 
-def is_tried(plan: LabellingPlan) -> bool:
-    """Whether the plan leaves anything to find out by leaving labels out."""
-    return plan.confidence == "probability" or "auto" in (plan.n_neighbors, plan.alpha)
-
-
 def left_out(group: Group, plan: LabellingPlan) -> NDArray[np.intp]:
     """Which of all labelled points are left out in turn; none if there is nothing to learn."""
     n_labelled = len(labelled(group))
-    if not is_tried(plan) or n_labelled < 2:
+    if not plan.tries or n_labelled < 2:
         return np.empty(0, dtype=np.intp)
     return np.unique(np.linspace(0, n_labelled - 1, MOST_TRIED).round().astype(np.intp))
 
 
-def choose(
-    group: Group, sums: Sums, distances: Distances, plan: LabellingPlan
-) -> Conversation[Choice]:
-    """The plan's k and α, chosen by trying where it says "auto", and the exponent."""
+def choose(group: Group, sums: Sums, near: Neighbours, plan: LabellingPlan) -> Conversation[Choice]:
+    """The plan's k and α, chosen by trying where it says "auto", the exponent, and the graph.
+
+    `near`: as many neighbours of each point as any candidate has.
+    """
     options, picked = candidates(group, plan), left_out(group, plan)
+    at = flowing(group, plan)
+    only = len(options) == 1
+    usual = Choice(*options[0], USUAL_EXPONENT, *_graph(near, options[0], at, plan, keep=only))
     if not len(picked):
-        return Choice(*options[0], USUAL_EXPONENT)
-    at = labelled(group)
-    columns = _try_all(distances, plan, options, at[picked], at)
+        return usual
+    columns = np.empty((len(options), len(picked), len(at)), dtype=np.float32)
+    columns[0] = usual.reach.part(at[picked])
+    for number, option in enumerate(options[1:], start=1):
+        columns[number] = _graph(near, option, at, plan)[1].part(at[picked])
     requests, owners = requests_for(group, picked, columns)
     blocks = {name: count + 1 for name, count in owners.items()}
     told = yield from sums.rows("try", TRIED, requests, blocks, TriedScores)
     if not told:
-        return Choice(*options[0], USUAL_EXPONENT)
+        return usual
     try:
         ratings = yield from sums.public("rate", RATINGS, dict.fromkeys(told, Rate()))
     except SitesLost:  # one site is left: the sum of its ratings would be its own
-        return Choice(*options[0], USUAL_EXPONENT)
+        return usual
     n_gains = ratings.shape[1] - len(EXPONENTS)
     best = clear_winner(ratings[:, :n_gains], len(picked))
-    return Choice(*options[best], EXPONENTS[int(ratings[best, n_gains:].argmin())])
+    exponent = EXPONENTS[int(ratings[best, n_gains:].argmin())]
+    if best == 0:
+        return usual._replace(exponent=exponent)
+    return Choice(*options[best], exponent, *_graph(near, options[best], at, plan))
 
 
-def _try_all(
-    distances: Distances,
-    plan: LabellingPlan,
-    options: list[Candidate],
-    tried: NDArray[np.intp],
+def _graph(
+    near: Neighbours,
+    option: Candidate,
     at: NDArray[np.intp],
-) -> NDArray[np.float32]:
-    near = nearest(distances, max(option.n_neighbors for option in options))
-    columns = np.empty((len(options), len(tried), len(at)), dtype=np.float32)
-    for number, option in enumerate(options):
-        graph = normalise(weigh(near.first(option.n_neighbors), plan))
-        columns[number] = influence(graph, option.alpha, tried, at)
-    return columns
+    plan: LabellingPlan,
+    *,
+    keep: bool = False,
+) -> tuple[Weights, Reach]:
+    weights = weigh(near.first(option.n_neighbors), plan)
+    return weights, reach_of(weights, option.alpha, at, plan, keep=keep)
 
 
 def requests_for(

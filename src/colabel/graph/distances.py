@@ -6,6 +6,7 @@ again from codes when asked for (`CodeDistances`, memory O(n · L) instead of O(
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from typing import Protocol, Self
 
 import numba
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from colabel.machine import n_threads
 
 _TILE = 64
+
+Places = NDArray[np.intp]
 
 
 class Distances(Protocol):
@@ -33,6 +36,9 @@ class Distances(Protocol):
     def rows(self, start: int, stop: int) -> NDArray[np.uint16]:
         """Distances of the row points start … stop−1 to all column points."""
 
+    def part(self, rows: Places, columns: Places) -> NDArray[np.uint16]:
+        """Distances of some row points to some column points."""
+
 
 @intrinsic
 def _popcount(_context, _word):  # type: ignore[no-untyped-def]
@@ -43,13 +49,19 @@ def _popcount(_context, _word):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True, cache=True, fastmath=True)
+def differing(a, i, b, j):  # type: ignore[no-untyped-def]
+    """How many bits differ between code i of a and code j of b; for compiled loops."""
+    total = np.uint64(0)
+    for word in range(a.shape[1]):
+        total += _popcount(a[i, word] ^ b[j, word])
+    return total
+
+
+@numba.njit(nogil=True, cache=True, fastmath=True)
 def _count_differences(a, b, out):  # type: ignore[no-untyped-def]
     for i in range(a.shape[0]):
         for j in range(b.shape[0]):
-            total = np.uint64(0)
-            for word in range(a.shape[1]):
-                total += _popcount(a[i, word] ^ b[j, word])
-            out[i, j] = total
+            out[i, j] = differing(a, i, b, j)
 
 
 def _as_words(packed: NDArray[np.uint8]) -> NDArray[np.uint64]:
@@ -97,12 +109,17 @@ class StoredDistances:
         """A view of the stored rows."""
         return self.matrix[start:stop]
 
+    def part(self, rows: Places, columns: Places) -> NDArray[np.uint16]:
+        """A copy of a part of the matrix."""
+        return self.matrix[np.ix_(rows, columns)]
+
 
 class CodeDistances:
     """A matrix that is made from codes, block by block, whenever it is read."""
 
     def __init__(self, rows: NDArray[np.uint8], columns: NDArray[np.uint8], n_bits: int) -> None:
-        self._rows, self._columns, self.n_bits = _as_words(rows), _as_words(columns), n_bits
+        self.n_bits, self.column_codes = n_bits, _as_words(columns)
+        self.row_codes = self.column_codes if rows is columns else _as_words(rows)
 
     @classmethod
     def between(
@@ -118,11 +135,23 @@ class CodeDistances:
         new = [name for name in codes if name in newcomers]
         return cls(rows_of(new) if newcomers else columns, columns, n_bits)
 
+    def among_columns(self) -> "CodeDistances":
+        """From the column points to each other."""
+        if self.row_codes is self.column_codes:
+            return self
+        among = copy(self)
+        among.row_codes = self.column_codes
+        return among
+
     @property
     def shape(self) -> tuple[int, int]:
         """How many rows and columns there are."""
-        return len(self._rows), len(self._columns)
+        return len(self.row_codes), len(self.column_codes)
 
     def rows(self, start: int, stop: int) -> NDArray[np.uint16]:
         """Compare the asked codes with all codes, in the caller's thread."""
-        return _compare(self._rows[start:stop], self._columns)
+        return _compare(self.row_codes[start:stop], self.column_codes)
+
+    def part(self, rows: Places, columns: Places) -> NDArray[np.uint16]:
+        """Compare the asked codes, in the caller's thread."""
+        return _compare(self.row_codes[rows], self.column_codes[columns])

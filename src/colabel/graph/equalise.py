@@ -17,7 +17,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.graph.distances import Distances
+from colabel.graph.distances import Distances, Places
+from colabel.machine import in_threads
 
 RIDGE = 30.0  # times the mean eigenvalue of C
 MOST_SAMPLED = 1000
@@ -43,18 +44,22 @@ class Equaliser(NamedTuple):
         n_sampled = min(n, MOST_SAMPLED)
         sample = np.linspace(0, n - 1, n_sampled).round().astype(np.intp)
         cosines = cosine_table(distances.n_bits)
-        near = cosines[_rows_of(distances, sample)]  # sample × all points
-        values, vectors = np.linalg.eigh(near[:, sample].astype(np.float64))
+        among = cosines[distances.part(sample, sample)]
+        values, vectors = np.linalg.eigh(among.astype(np.float64))
         spread = values / n_sampled
         ridge = RIDGE / max(min(n_features, n_sampled - 1), 1)
         kept = spread > _LEAST_KEPT * ridge
         weights = np.sqrt(spread[kept] / (spread[kept] + ridge) / values[kept])
         basis = (vectors[:, kept] * weights).astype(np.float32)
-        return cls(sample, basis, near.T @ basis)
+        return cls(sample, basis, project(distances, sample, basis))
 
-    def apply(self, distances: Distances) -> "EqualisedDistances":
-        """The same rows and columns, equalised; the columns are the points of the graph."""
-        return EqualisedDistances(distances, self)
+    def apply(self, distances: Distances, *, same_points: bool = False) -> "EqualisedDistances":
+        """The same rows and columns, equalised; the columns are the points of the graph.
+
+        `same_points`: so are the rows, whose coordinates are known then.
+        """
+        own = self.coordinates if same_points else project(distances, self.sample, self.basis)
+        return EqualisedDistances(distances, own, self.coordinates)
 
 
 class EqualisedDistances:
@@ -62,22 +67,32 @@ class EqualisedDistances:
 
     n_bits = _FINE
 
-    def __init__(self, distances: Distances, equaliser: Equaliser) -> None:
-        self._distances, self._equaliser = distances, equaliser
+    def __init__(self, distances: Distances, own: Floats32, coordinates: Floats32) -> None:
+        self.distances, self.own, self.coordinates = distances, own, coordinates
+        self.own_lengths, self.lengths = _lengths(own), _lengths(coordinates)
         self._cosines = cosine_table(distances.n_bits)
-        self._lengths = _lengths(equaliser.coordinates)
 
     @property
     def shape(self) -> tuple[int, int]:
         """How many rows and columns there are."""
-        return self._distances.shape
+        return self.distances.shape
 
     def rows(self, start: int, stop: int) -> NDArray[np.uint16]:
         """Equalised angles of the row points start … stop−1 to all column points."""
-        similar = self._cosines[self._distances.rows(start, stop)]
-        own = similar[:, self._equaliser.sample] @ self._equaliser.basis
-        similar -= own @ self._equaliser.coordinates.T
-        similar /= _lengths(own)[:, None] * self._lengths
+        return self._equalised(
+            self.distances.rows(start, stop), slice(start, stop), slice(0, len(self.lengths))
+        )
+
+    def part(self, rows: Places, columns: Places) -> NDArray[np.uint16]:
+        """Equalised angles of some row points to some column points."""
+        return self._equalised(self.distances.part(rows, columns), rows, columns)
+
+    def _equalised(
+        self, distances: NDArray[np.uint16], rows: Places | slice, columns: Places | slice
+    ) -> NDArray[np.uint16]:
+        similar = self._cosines[distances]
+        similar -= self.own[rows] @ self.coordinates[columns].T
+        similar /= self.own_lengths[rows][:, None] * self.lengths[columns]
         np.clip(similar, -1.0, 1.0, out=similar)
         return np.rint(np.arccos(similar) * (_FINE / np.pi)).astype(np.uint16)
 
@@ -87,15 +102,17 @@ def cosine_table(n_bits: int) -> Floats32:
     return np.cos(np.pi / n_bits * np.arange(n_bits + 1)).astype(np.float32)
 
 
-def _rows_of(distances: Distances, wanted: NDArray[np.intp]) -> NDArray[np.uint16]:
-    """The wanted rows (ascending), read in blocks."""
-    found = []
-    for start in range(0, distances.shape[0], _BLOCK):
-        inside = wanted[(wanted >= start) & (wanted < start + _BLOCK)]
-        if len(inside):
-            first = int(inside[0])
-            found.append(distances.rows(first, int(inside[-1]) + 1)[inside - first])
-    return np.concatenate(found)
+def project(distances: Distances, sample: Places, basis: Floats32) -> Floats32:
+    """Coordinates of all row points, from their similarities to a sample of the columns."""
+    n, cosines = distances.shape[0], cosine_table(distances.n_bits)
+    found = np.empty((n, basis.shape[1]), dtype=np.float32)
+
+    def block(start: int) -> None:
+        rows = np.arange(start, min(start + _BLOCK, n))
+        found[rows] = cosines[distances.part(rows, sample)] @ basis
+
+    in_threads(block, range(0, n, _BLOCK))
+    return found
 
 
 def _lengths(coordinates: Floats32) -> Floats32:

@@ -28,6 +28,7 @@ class SecureHamming(ABC):
     broken_by: ClassVar[str]
     releases: ClassVar[tuple[Release, ...]]
     handlers: ClassVar[Handlers]
+    gives_codes: ClassVar[bool] = False  # whether the server sees codes, masked or not
 
     @abstractmethod
     def conversation(

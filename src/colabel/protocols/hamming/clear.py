@@ -55,6 +55,7 @@ class ClearHamming(SecureHamming):
     broken_by: ClassVar[str] = "the server alone"
     releases: ClassVar[tuple[Release, ...]] = (CODES,)
     handlers: ClassVar[Handlers] = {ShareCodes: share_codes}
+    gives_codes: ClassVar[bool] = True
 
     def conversation(
         self, group: Group, n_bits: int, newcomers: Sequence[str] = ()

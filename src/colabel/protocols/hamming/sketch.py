@@ -71,6 +71,7 @@ class SketchHamming(SecureHamming):
     broken_by: ClassVar[str] = SERVER_AND_SITE
     releases: ClassVar[tuple[Release, ...]] = (SKETCH,)
     handlers: ClassVar[Handlers] = {SendSketch: send_sketch}
+    gives_codes: ClassVar[bool] = True
 
     def conversation(
         self, group: Group, n_bits: int, newcomers: Sequence[str] = ()
