@@ -1,17 +1,22 @@
-"""Choosing k and α: leave-one-out against really leaving each label out."""
+"""Choosing k and α: held-out labels against really hiding them."""
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from colabel.data.site import Site, Sites
 from colabel.engines.faults import Fault
 from colabel.engines.local import LocalEngine
+from colabel.errors import RemoteProtocolError
 from colabel.federation import tuning
 from colabel.federation.labelling import cross_client_labels
-from colabel.federation.own_trials import Ratings
+from colabel.federation.own_trials import Ratings, Try
 from colabel.federation.plan import LabellingPlan
 from colabel.federation.roles import LABELLING
 from colabel.jobs.label import label
+from colabel.protocols.sums import Contribute
+from colabel.protocols.sums.base import Terms
+from colabel.wire import pack
 from consortia import make_sites
 
 SEED = bytes(range(32))
@@ -28,20 +33,23 @@ def plan_for(sites, **settings):
     return LabellingPlan(n_classes=len(sites.classes), **(defaults | settings))
 
 
+def held(site):
+    """Every third label of a site, from the second on."""
+    return np.flatnonzero(site.labelled)[1::3]
+
+
 def slow_hits(sites, plan, candidate):
-    """Hide one label at a time, label everything again, and see whether it comes back."""
+    """Hide the held-out labels, label everything again, and see which come back."""
     fixed = {**candidate._asdict(), "class_weighting": plan.class_weighting}
-    hits = []
+    shown = []
     for site in sites.sites:
-        for row in np.flatnonzero(site.labelled):
-            hidden = site.labels.copy()
-            hidden[row] = -1
-            changed = [
-                Site(s.name, s.points, hidden if s is site else s.labels) for s in sites.sites
-            ]
-            outcome = label(Sites(tuple(changed), sites.classes), plan_for(sites, **fixed))
-            hits.append(outcome.own[site.name].labels[row] == site.labels[row])
-    return np.array(hits)
+        labels = site.labels.copy()
+        labels[held(site)] = -1
+        shown.append(Site(site.name, site.points, labels))
+    outcome = label(Sites(tuple(shown), sites.classes), plan_for(sites, **fixed))
+    return np.concatenate(
+        [outcome.own[s.name].labels[held(s)] == s.labels[held(s)] for s in sites.sites]
+    )
 
 
 def all_gains(sites, plan, faults=()):
@@ -53,16 +61,17 @@ def all_gains(sites, plan, faults=()):
 
 
 @pytest.mark.parametrize("weighting", ["balanced", "none"])
-def test_gains_are_those_of_really_leaving_labels_out(weighting, monkeypatch):
+def test_gains_are_those_of_really_hiding_labels(weighting, monkeypatch):
     monkeypatch.setattr(tuning, "NEIGHBOURS", (3, 40))
     monkeypatch.setattr(tuning, "REACHES", (1.0, 4.0))
-    sites = make_sites(3, 20, n_labels=4, seed=2, separation=0.7)
+    sites = make_sites(3, 20, n_labels=9, seed=2, separation=0.7)
     plan = plan_for(sites, class_weighting=weighting)
     gains, engine = all_gains(sites, plan)
     options = tuning.candidates(cross_group(engine, sites), plan)
     hits = np.array([slow_hits(sites, plan, option) for option in options]).T
-    truth = np.concatenate([site.labels[site.labelled] for site in sites.sites])
-    counts = np.bincount(truth)
+    truth = np.concatenate([site.labels[held(site)] for site in sites.sites])
+    everything = np.concatenate([site.labels[site.labelled] for site in sites.sites])
+    counts = np.maximum(np.bincount(everything, minlength=3) - np.bincount(truth, minlength=3), 1)
     weights = 1 / counts[truth] if weighting == "balanced" else np.ones(len(truth))
     difference = hits.astype(float) - hits[:, :1]
     want = np.stack(
@@ -150,3 +159,49 @@ def test_only_what_says_auto_is_tried(sites):
     assert len(alphas) == 4
     fixed = plan_for(sites, n_neighbors=7, alpha=0.9)
     assert tuning.candidates(group, fixed) == [tuning.Candidate(7, 0.9)]
+
+
+def tell_what_was_tried(sites, plan):
+    """What a site was asked while settings were tried."""
+    asked = {}
+
+    def spy(session, request):
+        asked[session.name] = request
+        return LABELLING.handlers[Try](session, request)
+
+    role = LABELLING._replace(handlers={**LABELLING.handlers, Try: spy})
+    engine = LocalEngine(sites.sites, role)
+    engine.run(cross_client_labels(sites.names, plan))
+    return asked, engine
+
+
+def test_no_label_is_both_held_out_and_propagated():
+    sites = make_sites(3, 20, n_labels=7)
+    asked, _ = tell_what_was_tried(sites, plan_for(sites))
+    for request in asked.values():
+        assert request.own == (1, 4)
+        assert request.columns.shape[1:] == (6, 5)
+
+
+def test_held_out_and_kept_labels_cannot_change_places():
+    """The second half of what would give a site another's labels."""
+    sites = make_sites(2, 20, n_labels=6)
+    asked, engine = tell_what_was_tried(sites, plan_for(sites))
+    swapped = replace(asked["site-0"], own=(0, 2, 3, 5), columns=asked["site-0"].columns[:, :, :2])
+    terms = Terms("try", "rows", "scores", -1, ("site-0", "site-1"), {"site-0": 3, "site-1": 3})
+    with pytest.raises(RemoteProtocolError, match="other labels held out than before"):
+        engine.sessions["site-0"].answer(Contribute("Try", pack(swapped), terms))
+
+
+def test_a_site_with_one_label_keeps_it():
+    sites = make_sites(3, 10, n_labels=1)
+    asked, _ = tell_what_was_tried(sites, plan_for(sites))
+    assert asked == {}
+
+
+def test_few_held_out_labels_do_not_make_confidence_extreme():
+    """Three hits in a row speak for the highest exponent; sixty do."""
+    sure = -np.log(np.clip(0.5 + np.array(tuning.EXPONENTS) / 40, 0, 1))
+    assert tuning.likeliest_exponent(np.zeros(len(sure))) == tuning.USUAL_EXPONENT
+    assert tuning.likeliest_exponent(3 * sure) < 6.0
+    assert tuning.likeliest_exponent(60 * sure) == max(tuning.EXPONENTS)

@@ -85,10 +85,10 @@ def _sums(group: Group, plan: LabellingPlan) -> Iterator[_Sum]:
         terms = Terms("moments", "shared", "wide", -1, names, {})
         yield _Sum(terms, SumPoints, asked, n_columns, total=PointSums.__name__)
     n_candidates = len(tuning.candidates(group, plan))
-    picked = tuning.left_out(group, plan)
+    picked = tuning.held_out(group, plan)
     if len(picked):
         # no memory: one zero that looks like many
-        shape = n_candidates, len(picked), len(labelled(group))
+        shape = n_candidates, len(picked), len(labelled(group)) - len(picked)
         blank = np.broadcast_to(np.float32(0), shape)
         requests, owners = tuning.requests_for(group, picked, blank)
         asked = {name: _bytes_of(request) for name, request in requests.items()}

@@ -1,7 +1,8 @@
-"""What a site answers when settings are tried: each label is left out in turn.
+"""What a site answers when settings are tried: some labels are held out, the others propagated.
 
-S does not depend on labels, so a labelled point's scores without its own label are its scores
-minus its own column: exact, and no graph is built twice.
+No label is both held out and propagated. A site that was told how far its labels reach another's,
+and what reaches its own from there, could solve for the other's labels, as influence is the same in
+both directions; so it is told the one for held-out labels and the other for those that are kept.
 """
 
 from typing import ClassVar
@@ -18,7 +19,7 @@ from colabel.federation.own_labels import (
     own_labelled,
     with_counts,
 )
-from colabel.federation.plan import Agreed, LabellingPlan
+from colabel.federation.plan import Agreed
 from colabel.federation.site import SiteSession
 from colabel.graph import scores
 from colabel.protocols.sums import Mode, Summand, Summed, Total
@@ -30,10 +31,9 @@ Floats = NDArray[np.float64]
 
 
 class Try(Summed, frozen=True):
-    """Influence of your labels on the tried points: candidate × tried point × your label.
+    """Influence of your kept labels on the tried points: candidate × tried point × kept label.
 
-    `owners` counts each site's tried points, `first` says where yours begin, `own` which of your
-    labels they are.
+    `owners` counts each site's tried points, `own` says which of your labels are tried.
     """
 
     modes: ClassVar[tuple[Mode, ...]] = ("rows",)
@@ -47,7 +47,6 @@ class Try(Summed, frozen=True):
 
     columns: np.ndarray
     owners: tuple[int, ...]
-    first: int
     own: tuple[int, ...]
 
 
@@ -62,10 +61,9 @@ class Rate(Summed, frozen=True):
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """What a site remembers: which of its labels are tried, and their influence on themselves."""
+    """What a site remembers: which of its labels are tried."""
 
     own: tuple[int, ...]
-    itself: np.ndarray
     n_candidates: int
 
 
@@ -76,53 +74,38 @@ class Ratings(msgspec.Struct, frozen=True):
 
 
 def try_candidates(session: SiteSession, request: Try) -> Summand:
-    """The influence of the site's labels on everybody's tried points."""
+    """The influence of the site's kept labels on everybody's tried points."""
     labels = own_labelled(session)
     n_candidates, n_tried = len(np.atleast_1d(request.columns)), sum(request.owners)
-    shape = (n_candidates, n_tried, len(labels))
+    if len(set(request.own)) < len(request.own) or not set(request.own) <= set(range(len(labels))):
+        session.refuse("labels of others", f"each once, below {len(labels)}", str(request.own))
+    if session.knows(Tried) and session.recall(Tried).own != request.own:
+        session.refuse(
+            "other labels held out than before", str(session.recall(Tried).own), str(request.own)
+        )
+    kept = np.delete(labels, list(request.own))
+    shape = (n_candidates, n_tried, len(kept))
     check_columns(session, request.columns, request.owners, shape)
-    last = request.first + len(request.own)
-    if not 0 <= request.first <= last <= n_tried:
-        session.refuse("rows of others", f"rows below {n_tried}", f"{request.first} to {last}")
-    if not set(request.own) <= set(range(len(labels))):
-        session.refuse("labels of others", f"below {len(labels)}", str(request.own))
-    rows = request.first + np.arange(len(request.own))
-    itself = request.columns[:, rows, list(request.own)]
-    session.remember(Tried(request.own, itself, n_candidates))
-    chosen = scores.one_hot(labels, session.recall(Agreed).plan.n_classes)
+    session.remember(Tried(request.own, n_candidates))
+    chosen = scores.one_hot(kept, session.recall(Agreed).plan.n_classes)
     scored = request.columns.astype(np.float64) @ chosen
     wide = np.moveaxis(scored, 0, 1).reshape(n_tried, -1)
     return with_counts(wide, np.tile(chosen.sum(axis=0), n_candidates), request.owners)
 
 
 def rate_candidates(session: SiteSession, total: TriedScores) -> Done:
-    """Leave each tried point's own label out, and see which candidates bring it back."""
+    """See which candidates bring the held-out labels back."""
     plan, tried = session.recall(Agreed).plan, session.recall(Tried)
     truth = own_labelled(session)[list(tried.own)]
     shape = (len(truth), tried.n_candidates, plan.n_classes)
     raw, counts = total.matrix[:-1].reshape(shape), total.matrix[-1][: plan.n_classes]
-    shares = left_out(raw, tried.itself.T, truth, counts, plan)
-    best = shares.argmax(axis=2)
-    hits = (best == truth[:, None]) & shares.any(axis=2)
+    weighted = (raw * class_weights(plan, counts)).reshape(-1, plan.n_classes)
+    shares = scores.distributions(weighted).reshape(shape)
+    hits = (shares.argmax(axis=2) == truth[:, None]) & shares.any(axis=2)
     gains = gain_sums(hits, class_weights(plan, counts)[truth])
     surprise = surprises(shares, truth, class_prior(plan, counts))
     session.remember(Ratings(np.concatenate([gains, surprise], axis=1)))
     return Done()
-
-
-def left_out(
-    raw: Floats, itself: Floats, truth: NDArray[np.int64], counts: Floats, plan: LabellingPlan
-) -> Floats:
-    """Class shares of each point (row) per candidate, from the others' labels only."""
-    at = np.arange(len(truth))
-    left = raw.copy()
-    left[at, :, truth] -= itself
-    weights = np.tile(class_weights(plan, counts), (len(truth), 1))
-    weights[at, truth] = class_weights(plan, counts - 1)[truth]
-    left *= weights[:, None]
-    left[at, :, truth] *= (counts > 1)[truth][:, None]  # rounding, where no such label is left
-    flat = left.reshape(-1, raw.shape[2])
-    return scores.distributions(flat).reshape(raw.shape)
 
 
 def gain_sums(hits: NDArray[np.bool_], weights: Floats) -> Floats:

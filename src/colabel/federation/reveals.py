@@ -2,7 +2,7 @@
 
 from colabel.conversation import UNPROTECTED, Release
 from colabel.federation import tuning
-from colabel.federation.labelling import SCORES
+from colabel.federation.influence import SCORES
 from colabel.federation.moments import POINTS
 from colabel.federation.own_labels import Influence
 from colabel.federation.own_trials import Try

@@ -1,4 +1,4 @@
-"""Choosing k and α, and calibrating confidence, by leaving labels out, without showing one.
+"""Choosing k and α, and calibrating confidence, by holding labels out, without showing one.
 
 With few labels the best of many candidates is best by luck, so the default is kept unless another
 one beats it by more than one standard error of the difference (docs/decisions/005). Whether there
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from colabel.conversation import Conversation
 from colabel.errors import SitesLost
-from colabel.federation.graphs import flowing, labelled, reach_of, weigh
+from colabel.federation.graphs import flowing, reach_of, weigh
 from colabel.federation.own_trials import EXPONENTS, Rate, TriedScores, Try
 from colabel.federation.plan import LabellingPlan
 from colabel.graph.neighbours import Neighbours
@@ -33,8 +33,8 @@ from colabel.protocols.sums import Sums
 
 NEIGHBOURS = (10, 20, 40)
 REACHES = (0.5, 1.0, 2.0, 4.0)  # times 1 − α of the default
-MOST_TRIED = 500  # labelled points that are left out in turn
-USUAL_EXPONENT = 2.0  # where no label can be left out
+MOST_TRIED = 500  # labelled points that are held out
+USUAL_EXPONENT = 2.0  # where no label can be held out
 
 TRIED, RATINGS = "scores of tried points", "ratings of settings"
 
@@ -70,6 +70,14 @@ def clear_winner(sums: NDArray[np.float64], n_tried: int) -> int:
     return int(np.argmax(np.where(better, mean, -np.inf))) if better.any() else 0
 
 
+def likeliest_exponent(surprise: NDArray[np.float64]) -> float:
+    """The exponent with the least Σ −log P, if it is likely to be within a factor of two of the
+    usual one: a few held-out labels could all be hit by luck, and then the highest would win.
+    """
+    octaves = np.log2(np.array(EXPONENTS) / USUAL_EXPONENT)
+    return EXPONENTS[int((surprise + octaves**2 / 2).argmin())]
+
+
 def candidates(group: Group, plan: LabellingPlan) -> list[Candidate]:
     """What is tried, the default first."""
     n_points = sum(size.n_points for size in group.sizes.values())
@@ -85,12 +93,18 @@ def candidates(group: Group, plan: LabellingPlan) -> list[Candidate]:
     return list(dict.fromkeys([usual, *others]))
 
 
-def left_out(group: Group, plan: LabellingPlan) -> NDArray[np.intp]:
-    """Which of all labelled points are left out in turn; none if there is nothing to learn."""
-    n_labelled = len(labelled(group))
-    if not plan.tries or n_labelled < 2:
+def held_out(group: Group, plan: LabellingPlan) -> NDArray[np.intp]:
+    """Which of all labelled points are tried, at each site every third; none if there is nothing
+    to learn.
+    """
+    place = np.concatenate(
+        [np.empty(0, np.intp), *(np.arange(size.n_labelled) for size in group.sizes.values())]
+    )
+    third = np.flatnonzero(place % 3 == 1)
+    if not plan.tries or not len(third):
         return np.empty(0, dtype=np.intp)
-    return np.unique(np.linspace(0, n_labelled - 1, MOST_TRIED).round().astype(np.intp))
+    spread = np.linspace(0, len(third) - 1, min(MOST_TRIED, len(third))).round().astype(np.intp)
+    return third[spread]
 
 
 def choose(group: Group, sums: Sums, near: Neighbours, plan: LabellingPlan) -> Conversation[Choice]:
@@ -98,16 +112,17 @@ def choose(group: Group, sums: Sums, near: Neighbours, plan: LabellingPlan) -> C
 
     `near`: as many neighbours of each point as any candidate has.
     """
-    options, picked = candidates(group, plan), left_out(group, plan)
+    options, picked = candidates(group, plan), held_out(group, plan)
     at = flowing(group, plan)
     only = len(options) == 1
     usual = Choice(*options[0], USUAL_EXPONENT, *_graph(near, options[0], at, plan, keep=only))
     if not len(picked):
         return usual
-    columns = np.empty((len(options), len(picked), len(at)), dtype=np.float32)
-    columns[0] = usual.reach.part(at[picked])
+    kept = np.delete(np.arange(len(at)), picked)
+    columns = np.empty((len(options), len(picked), len(kept)), dtype=np.float32)
+    columns[0] = usual.reach.part(at[picked])[:, kept]
     for number, option in enumerate(options[1:], start=1):
-        columns[number] = _graph(near, option, at, plan)[1].part(at[picked])
+        columns[number] = _graph(near, option, at, plan)[1].part(at[picked])[:, kept]
     requests, owners = requests_for(group, picked, columns)
     blocks = {name: count + 1 for name, count in owners.items()}
     told = yield from sums.rows("try", TRIED, requests, blocks, TriedScores)
@@ -119,7 +134,7 @@ def choose(group: Group, sums: Sums, near: Neighbours, plan: LabellingPlan) -> C
         return usual
     n_gains = ratings.shape[1] - len(EXPONENTS)
     best = clear_winner(ratings[:, :n_gains], len(picked))
-    exponent = EXPONENTS[int(ratings[best, n_gains:].argmin())]
+    exponent = likeliest_exponent(ratings[best, n_gains:])
     if best == 0:
         return usual._replace(exponent=exponent)
     return Choice(*options[best], exponent, *_graph(near, options[best], at, plan))
@@ -140,15 +155,16 @@ def _graph(
 def requests_for(
     group: Group, picked: NDArray[np.intp], columns: NDArray[np.float32]
 ) -> tuple[dict[str, Try], Mapping[str, int]]:
-    """Each site's columns, and how many tried points it owns."""
-    ends = np.cumsum([size.n_labelled for size in group.sizes.values()])
-    starts = np.concatenate([[0], ends[:-1]])
-    spans = dict(zip(group.names, zip(starts.tolist(), ends.tolist(), strict=True), strict=True))
-    own = {name: picked[(picked >= a) & (picked < b)] - a for name, (a, b) in spans.items()}
-    owners = tuple(len(mine) for mine in own.values())
-    firsts = np.concatenate([[0], np.cumsum(owners)])
+    """Each site's columns, of the labels that are kept, and how many tried points it owns."""
+    own, start = {}, 0
+    for name, size in group.sizes.items():
+        own[name] = picked[(picked >= start) & (picked < start + size.n_labelled)] - start
+        start += size.n_labelled
+    n_kept = [size.n_labelled - len(own[name]) for name, size in group.sizes.items()]
+    parts = np.split(columns, np.cumsum(n_kept)[:-1], axis=2)
+    owners = {name: len(mine) for name, mine in own.items()}
     requests = {
-        name: Try(columns[:, :, a:b], owners, int(first), tuple(own[name].tolist()))
-        for (name, (a, b)), first in zip(spans.items(), firsts, strict=False)
+        name: Try(part, tuple(owners.values()), tuple(own[name].tolist()))
+        for name, part in zip(group.names, parts, strict=True)
     }
-    return requests, dict(zip(group.names, owners, strict=True))
+    return requests, owners
