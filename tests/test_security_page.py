@@ -89,18 +89,36 @@ def labels_of(sites):
     return [site.labels[site.labelled] for site in sites]
 
 
-def test_with_two_sites_each_can_have_the_others_labels():
+def test_with_two_sites_and_the_papers_rows_each_can_have_the_others_labels():
+    """Without keep_labels a site gets its columns' rows for labelled points, and scores of its own:
+    as influence is the same in both directions, these are equations for the other's labels.
+    """
     sites = make_sites(2, 40, n_labels=12, separation=0.8)
     mine, others = labels_of(sites.sites)
-    _, told = listen_at("site-0", sites, plan_for(sites))
-    tried = told[own_trials.Try]
-    reach, own = tried.columns[0].astype(float), tried.first + np.arange(len(tried.own))
-    scores = told[own_trials.TriedScores].matrix[:-1, : len(sites.classes)]
-    rest = scores - reach[own] @ np.eye(len(sites.classes))[mine]
-    coefficients = np.delete(reach, own, axis=0).T  # the matrix is symmetric
+    plan = plan_for(sites, keep_labels=False, confidence="entropy")
+    _, told = listen_at("site-0", sites, plan)
+    reach = told[own_labels.Influence].columns.astype(float)
+    scores = told[own_labels.OwnScores].matrix[:12]
+    rest = scores - reach[:12] @ np.eye(len(sites.classes))[mine]
+    coefficients = reach[40:52].T  # the matrix is symmetric
     found = np.linalg.solve(coefficients, rest)
     np.testing.assert_array_equal(found.argmax(axis=1), others)
-    np.testing.assert_allclose(found, np.eye(len(sites.classes))[others], atol=1e-3)
+    np.testing.assert_allclose(found, np.eye(len(sites.classes))[others], atol=1e-2)
+
+
+def test_by_default_a_site_is_told_no_coefficient_of_anothers_labels_in_its_own_scores():
+    """It hears of (held-out or unlabelled there) × (kept or labelled here), and gets the scores of
+    (held-out or unlabelled here): no pair of points is in both.
+    """
+    sites = make_sites(2, 40, n_labels=12, separation=0.8)
+    _, told = listen_at("site-0", sites, plan_for(sites))
+    tried = told[own_trials.Try]
+    held, kept = set(tried.own), set(range(12)) - set(tried.own)
+    assert tried.columns.shape[1:] == (2 * len(held), len(kept))
+    known = {(there, here) for there in held for here in kept}  # by number of the label
+    needed = {(there, here) for there in kept for here in held}
+    assert not known & needed
+    assert told[own_labels.Influence].columns.shape == (2 * (40 - 12), 12)
 
 
 def test_without_trying_a_site_is_told_nothing_about_labelled_points():

@@ -27,7 +27,7 @@ SITES = make_sites(3, 8)
 PLAN = LabellingPlan(n_classes=3, n_neighbors=3, n_bits=64, hamming="dealer")
 CLEAR = LabellingPlan(n_classes=3, n_neighbors=3, n_bits=64, hamming="clear")
 COLUMNS = Influence(np.zeros((11, 4), "f4"), (3, 4, 4), 2.0)
-TRIED = Try(np.zeros((1, 3, 4), "f4"), (1, 1, 1), 0, (0,))
+TRIED = Try(np.zeros((1, 3, 3), "f4"), (1, 1, 1), (1,))
 
 
 def terms(mode="rows", slot=3, blocks=None):

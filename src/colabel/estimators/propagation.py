@@ -52,7 +52,7 @@ class CrossClientLabelPropagation(ClassifierMixin, BaseEstimator):  # type: igno
     alpha : float, "share" or "auto"
         How far labels reach, between 0 and 1. "share" is 1 minus the share of labelled points,
         between 0.5 and 0.98. "auto" (here or above) tries several values and leaves the default
-        only for one that is clearly better by leave-one-out on the labelled points.
+        only for one that is clearly better on labels that are held out.
     n_bits : int
         Length of the codes that are compared; more is nearer to the true angles.
     hamming : str
