@@ -12,7 +12,7 @@ demo: $(CORE)
 	$(BIN)/colabel demo --out runs/demo --force
 
 test: $(ALL)
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 lint: $(ALL)
 	$(BIN)/ruff check .

@@ -178,6 +178,7 @@ def test_larger_products_of_edges(seed):
     assert whole(total) == slow.modulo(exact)
 
 
+@settings(deadline=None)  # the first call compiles
 @given(SHAPES.flatmap(pairs), st.sampled_from([1, 8, 16, 24, 32, 39, 40]))
 def test_the_top_of_a_number(numbers, n_bits):
     found = wide.top(numbers.fold(), n_bits)
@@ -189,6 +190,7 @@ def test_the_top_of_a_number(numbers, n_bits):
             assert abs(slow.centred(int(high) * unit - exact)) <= unit // 2 + HALF
 
 
+@settings(deadline=None)  # the first call compiles
 @given(st.lists(NUMBERS, min_size=1, max_size=5), st.sampled_from([8, 24, 32, 40]))
 def test_the_top_by_hand(numbers, n_bits):
     clear = [number for number in numbers if number % LIMB != HALF]  # else either will do
