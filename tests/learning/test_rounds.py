@@ -221,3 +221,15 @@ def test_a_model_that_diverges_is_told_with_its_site(protection):
     wild = LocalPlan(steps=20, optimiser=OptimiserPlan(rate=1e6))
     with pytest.raises(Diverged, match=r"at site site-\d .* give a smaller learning rate"):
         trained(Stage(rounds=5), local=wild, protection=protection)
+
+
+def test_the_cosine_may_begin_anew_with_a_stage():
+    def rates(restarts):
+        rule = OptimiserPlan(rate=0.1, cosine_rounds=4, restarts=restarts)
+        stages = (Stage(rounds=2), Stage(rounds=2))
+        found = trained(*stages, local=LocalPlan(epochs=1, optimiser=rule))
+        return [event["rate"] for event in found.history]
+
+    half = 0.05 * (1 + 2**-0.5)
+    assert rates(restarts=True) == pytest.approx([0.1, half, 0.1, half])
+    assert rates(restarts=False) == pytest.approx([0.1, half, 0.05, 0.1 - half])

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from colabel.cli import completion, cost, demo, doctor, label, report, site, split
+from colabel.cli import completion, cost, demo, doctor, label, report, reproduce, site, split, train
 from colabel.cli.exits import Ending, ending_of
 from colabel.cli.screen import Screen
 
@@ -77,7 +77,16 @@ def main(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for _verb in (label.label, cost.cost, split.split, demo.demo, report.report, doctor.doctor):
+for _verb in (
+    label.label,
+    train.train,
+    reproduce.reproduce,
+    cost.cost,
+    split.split,
+    demo.demo,
+    report.report,
+    doctor.doctor,
+):
     main.add_command(_verb)
 main.add_command(completion.completion)
 main.add_command(site.site)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from colabel.cli.foretelling import show_releases
 from colabel.cli.progress import shown
 from colabel.cli.screen import Screen
 
@@ -63,10 +64,7 @@ def foretell(screen: Screen, sites: "Sites", plan: "LabellingPlan") -> None:
         soft_wrap=True,
     )
     screen.errors.print(f"How codes are compared: {protection(plan)}.", soft_wrap=True)
-    released = reveals(plan)
-    for who in dict.fromkeys(release.to for release in released):
-        told = [f"{one.what} ({one.mechanism})" for one in released if one.to == who]
-        screen.errors.print(f"Will go to {words.party(who)}: {'; '.join(told)}.", soft_wrap=True)
+    show_releases(screen, reveals(plan))
 
 
 def protection(plan: "LabellingPlan") -> str:

@@ -38,7 +38,7 @@ def show_sites(screen: Screen, results: "Results", which: str = "") -> None:
 def show_ledger(screen: Screen, ledger: "Ledger", n_sites: int) -> None:
     """Who learnt what."""
     from colabel.report import words
-    from colabel.report.page import by_party
+    from colabel.report.sections import by_party
 
     rows = [
         [who, entry.what, words.whose(entry.sites, n_sites), entry.mechanism]

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from colabel.conversation import Done, Message
+from colabel.conversation import Done, Message, Release
 from colabel.crypto.gaussian import gaussian
 from colabel.errors import Diverged, InputError
 from colabel.federation.alone import propagate_alone
@@ -34,6 +34,7 @@ from colabel.randomness import model as model_randomness
 from colabel.wire import unpack
 
 Arrays = dict[str, np.ndarray]
+MODEL = Release("the model", "each site", "in clear")
 Watch = Callable[[str, NDArray[np.int64], NDArray[np.floating]], None]
 
 
@@ -57,6 +58,7 @@ class Train(Summed, frozen=True):
     """
 
     modes: ClassVar[tuple[Mode, ...]] = ("public",)
+    reveals: ClassVar[tuple[Release, ...]] = (MODEL,)
 
     model: Arrays
     shared: dict[str, Arrays]

@@ -46,5 +46,5 @@ def batch_for(everybody: Group, plan: TrainingPlan) -> int:
 
 
 def rate_for(plan: TrainingPlan, batch: int, number: int) -> float:
-    """The learning rate, by size of batch and along a cosine."""
+    """The learning rate, by size of batch and so many rounds along a cosine."""
     return plan.local.optimiser.rate_at(batch, number)

@@ -25,7 +25,7 @@ from colabel.conversation import Ask, Conversation, Message, Release
 from colabel.errors import SitesLost
 from colabel.federation.groups import deal, starts, together
 from colabel.federation.labelling import label_group
-from colabel.federation.own_training import HoldModel, LabelOnce, Train, Trained
+from colabel.federation.own_training import MODEL, HoldModel, LabelOnce, Train, Trained
 from colabel.federation.sampling import batch_for, rate_for, sample
 from colabel.federation.training_plan import WITH_GRAPH, PrivacyPlan, Stage, TrainingPlan
 from colabel.learning.aggregation import mean, means, means_of_groups, moved
@@ -41,7 +41,6 @@ Tell = Callable[[Mapping[str, Any]], None]
 Judge = Callable[[Parameters, Shared, Sequence[Term]], Mapping[str, float]]
 AtServer = Callable[[Parameters, int], Parameters]
 
-MODEL = Release("the model", "each site", "in clear")
 UPDATES = Release("each site's model after the round, and its mean loss", "server", "in clear")
 
 
@@ -167,6 +166,7 @@ def _requests(
 ) -> dict[str, Train]:
     """One message for all sites, as far as it is the same for all."""
     stage, batch = plan.stages[number], batch_for(everybody, plan)
+    since = turn if plan.local.optimiser.restarts else state.round
     plains = [
         Train(
             model={} if stage.labels in WITH_GRAPH else model,
@@ -175,7 +175,7 @@ def _requests(
             round=turn,
             number=state.round,
             batch=batch,
-            rate=rate_for(plan, batch, state.round),
+            rate=rate_for(plan, batch, since),
         )
         for model in starts(plan, state.model, state.kept)
     ]
@@ -261,7 +261,7 @@ def _summed(
     """The same from sums alone: the server sees no site's model."""
     messages: dict[str, Message] = dict(requests)
     try:
-        total = yield from sums.public("train", _change(privacy), messages, "updates")
+        total = yield from sums.public("train", change_of_model(privacy), messages, "updates")
     except SitesLost:
         return _After({}, {}, state.kept, [], None)
     row = total[0, :-1] / total[0, -1]
@@ -274,7 +274,7 @@ def _summed(
     return _After({0: model}, {0: float(total[0, -1])}, kept, list(requests), None)
 
 
-def _change(privacy: PrivacyPlan | None) -> str:
+def change_of_model(privacy: PrivacyPlan | None) -> str:
     """What the ledger calls it."""
     if privacy is None:
         return "change of the model"

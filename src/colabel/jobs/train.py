@@ -1,5 +1,6 @@
 """The training job in this process: sites in, a model out."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -125,6 +126,15 @@ def will_spend(sites: Sites, plan: TrainingPlan) -> Spent | None:
     )
     times = participations(group, plan).values()
     return spent([Sums(max(times, default=0), plan.privacy.noise)], plan.privacy.delta)
+
+
+def has_spent(history: Sequence[Mapping[str, Any]], plan: TrainingPlan) -> Spent | None:
+    """The same for the rounds that there were: a site counts in all in which it was asked."""
+    if plan.privacy is None:
+        return None
+    times = Counter(name for event in history for name in event["sites"])
+    most = max(times.values(), default=0)
+    return spent([Sums(most, plan.privacy.noise)], plan.privacy.delta)
 
 
 class _Watcher:

@@ -14,6 +14,7 @@ class OptimiserPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     rate_below: other rates for batches smaller than a size, e.g. ((20, 0.05), (50, 0.1)).
     cosine_rounds: in this many rounds the rate falls to 0 along a cosine; 0 keeps it.
+    restarts: whether the cosine begins anew with every stage, as in the authors' code of XCLP.
     """
 
     name: OptimiserName = "sgd"
@@ -22,6 +23,7 @@ class OptimiserPlan(msgspec.Struct, frozen=True, kw_only=True):
     momentum: float = 0.0
     weight_decay: float = 0.0
     cosine_rounds: int = 0
+    restarts: bool = False
 
     def rate_at(self, batch: int, number: int) -> float:
         """The rate for batches of this size in this round."""

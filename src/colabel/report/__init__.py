@@ -3,10 +3,10 @@
 jobs → summary → Results (results.json) → page → report.html
 """
 
-from colabel.report.page import write_report
 from colabel.report.results import ACROSS, ALONE, POOLED, Results, Score
 from colabel.report.scoring import repeat, score_sites
 from colabel.report.summary import Compared, summarise
+from colabel.report.writing import write_report
 
 __all__ = [
     "ACROSS",

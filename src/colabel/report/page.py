@@ -1,23 +1,17 @@
-"""From a run folder to `report.html`: one file, no script, nothing loaded from anywhere."""
+"""The page of a labelling run."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from colabel.conversation import UNPROTECTED
-from colabel.data import write_atomically
-from colabel.errors import InputError, Problem
-from colabel.privacy.ledger import Entry, Ledger
+from colabel.privacy.ledger import Ledger
 from colabel.report import words
 from colabel.report.results import ACROSS, ALONE, POOLED, Results
+from colabel.report.sections import sections, template
 from colabel.report.svg import Series, dot_rows, histogram, reliability
-from colabel.runs.folder import LEDGER, REPORT, RESULTS, StoredLedger
-from colabel.runs.record import RECORD, RunRecord, read_json, read_record
+from colabel.runs.record import RunRecord
 
-_HERE = Path(__file__).parent
 MARKS = {
     ALONE: Series(ALONE, "dot", "alone"),
     ACROSS: Series(ACROSS, "dot", "across"),
@@ -26,45 +20,10 @@ MARKS = {
 SHOWN = 40  # rows of a chart; the table below it has them all
 
 
-def write_report(folder: Path) -> Path:
-    """Make `report.html` of a finished run, from the other files of its folder."""
-    record = read_record(folder)
-    if record.status != "finished":
-        what = f"the run in {folder} is {record.status}" + (
-            f": {record.error}" if record.error else ""
-        )
-        raise InputError(Problem(what, f"Let it finish, or run again; {RECORD} says what it was."))
-    results = read_json(folder / RESULTS, Results)
-    ledger = read_json(folder / LEDGER, StoredLedger).ledger
-    html = render(record, results, ledger).encode()
-
-    def write(stream: BinaryIO) -> None:
-        stream.write(html)
-
-    write_atomically(folder / REPORT, write)
-    return folder / REPORT
-
-
 def render(record: RunRecord, results: Results, ledger: Ledger) -> str:
     """The page as text."""
-    pages = Environment(
-        loader=FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    pages.filters |= {
-        "percent": words.percent,
-        "size": words.size,
-        "seconds": words.seconds,
-        "count": words.count,
-        "mean_and_sd": words.mean_and_sd,
-    }
-    return pages.get_template("page.html").render(
-        # a file of this package, not input
-        css=Markup((_HERE / "style.css").read_text("utf-8")),  # noqa: S704
-        run=record,
+    return template("page.html").render(
+        **sections(record, ledger, len(results.sites)),
         results=results,
         across=ACROSS,
         alone=ALONE,
@@ -72,14 +31,10 @@ def render(record: RunRecord, results: Results, ledger: Ledger) -> str:
         marks=[MARKS[method] for method in results.methods],
         n_points=sum(site.n_points for site in results.sites),
         n_given=sum(site.n_given for site in results.sites),
-        counted=words.counted,
         over_runs=lambda method, measure: over_runs(results, method, measure),
         headline=lambda method, measure: headline(results, method, measure)[0],
         spread=lambda method, measure: headline(results, method, measure)[1],
-        whose=lambda entry: words.whose(entry.sites, len(results.sites)),
-        learnt=by_party(ledger),
         unprotected=any(entry.mechanism == UNPROTECTED for entry in ledger),
-        shown_value=_in_words,
         charts=_charts(results),
         shown=SHOWN,
     )
@@ -103,22 +58,6 @@ def headline(results: Results, method: str, measure: str) -> tuple[str, str]:
 def _values(results: Results, method: str, measure: str) -> list[float | None]:
     scores = [one.scores[method] for one in results.repeats] or [results.overall[method]]
     return [getattr(score, measure) for score in scores]
-
-
-def _in_words(value: Any, caption: str) -> str:
-    match value:
-        case None:
-            return "drawn in secret" if caption == "Seeds" else words.NOTHING
-        case bool():
-            return "yes" if value else "no"
-        case _:
-            return str(value)
-
-
-def by_party(ledger: Ledger) -> Mapping[str, Sequence[Entry]]:
-    """The entries of the ledger by who learnt them, the server first."""
-    parties = sorted({entry.to for entry in ledger}, key=lambda who: (who != "server", who))
-    return {who: ledger.seen_by(who) for who in parties}
 
 
 def site_measure(results: Results) -> str:

@@ -2,6 +2,8 @@
 
 run.json       settings, versions, machine, seeds, fingerprints of the input, status
 events.jsonl   every event of the engine, one line each, appended while the run goes on
+checkpoint.safetensors   of a training run that did not come to its end: what it can go on from
+model.safetensors, model.json   of a training run: the model that is kept, and how to make it
 labels.parquet, ledger.json, results.json, report.html   written at the end, each as a whole
 """
 

@@ -15,14 +15,18 @@ from colabel.errors import InputError, Problem
 from colabel.privacy.ledger import Ledger
 from colabel.runs.facts import environment, fingerprints
 from colabel.runs.labels import write_table
-from colabel.runs.record import FORMAT, RECORD, RunRecord
+from colabel.runs.record import FORMAT, RECORD, RunRecord, read_record
 
 EVENTS = "events.jsonl"
 LEDGER = "ledger.json"
 RESULTS = "results.json"
 LABELS = "labels.parquet"
 REPORT = "report.html"
-_OURS = (RECORD, EVENTS, LEDGER, RESULTS, LABELS, REPORT)
+CHECKPOINT = "checkpoint.safetensors"
+MODEL = "model.safetensors"
+MODEL_CARD = "model.json"
+TRAIN = "train"  # the verb of runs that train a model
+_OURS = (RECORD, EVENTS, LEDGER, RESULTS, LABELS, REPORT, CHECKPOINT, MODEL, MODEL_CARD)
 
 
 class StoredLedger(msgspec.Struct):
@@ -44,7 +48,7 @@ class RunFolder:
 
     def __init__(self, path: Path, record: RunRecord) -> None:
         self.path, self.record = path, record
-        self._began = time.perf_counter()
+        self._began, self._before = time.perf_counter(), 0.0
 
     @classmethod
     def start(
@@ -74,6 +78,33 @@ class RunFolder:
         (path / EVENTS).touch()
         return run
 
+    @classmethod
+    def resume(
+        cls, path: Path, verb: str, *, settings: Mapping[str, Any], sites: Sites
+    ) -> "RunFolder":
+        """Go on with a run that did not come to its end, with the same settings and data."""
+        record = read_record(path)
+        again = "Start a new run, in another folder."
+        if record.verb != verb or record.status == "finished":
+            what = f"the run in {path} is a {record.verb} that is {record.status}"
+            raise InputError(Problem(what, again))
+        if record.settings != dict(settings):
+            changed = [
+                key
+                for key in {*record.settings, *settings}
+                if record.settings.get(key) != settings.get(key)
+            ]
+            what = f"the run in {path} began with other settings: {', '.join(sorted(changed))}"
+            raise InputError(Problem(what, "Go on with the same, or start a new run."))
+        if record.inputs != fingerprints(sites):
+            raise InputError(Problem(f"the run in {path} began with other data", again))
+        run = cls(path, record)
+        run._before = record.seconds or 0.0
+        record.status, record.error = "running", None
+        run._write_json(RECORD, record)
+        run.listen({"event": "resumed"})
+        return run
+
     @contextmanager
     def recording(self) -> Iterator[None]:
         """Note in `run.json` if what happens inside fails."""
@@ -81,8 +112,9 @@ class RunFolder:
             yield
         except BaseException as error:
             said = str(error) or type(error).__name__
-            self.listen({"event": "failed", "error": said})
-            self._end("failed", said)
+            status = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+            self.listen({"event": status, "error": said})
+            self._end(status, said)
             raise
 
     def listen(self, event: Mapping[str, Any]) -> None:
@@ -90,17 +122,20 @@ class RunFolder:
         with (self.path / EVENTS).open("ab") as stream:
             stream.write(msgspec.json.encode({"time": _now(), **event}) + b"\n")
 
-    def finish(self, results: msgspec.Struct, ledger: Ledger, labels: pa.Table) -> None:
+    def finish(
+        self, results: msgspec.Struct, ledger: Ledger, labels: pa.Table | None = None
+    ) -> None:
         """Write what came out."""
         self._write_json(LEDGER, StoredLedger(ledger))
-        write_table(self.path / LABELS, labels)
+        if labels is not None:
+            write_table(self.path / LABELS, labels)
         self._write_json(RESULTS, results)
         self.listen({"event": "finished"})
         self._end("finished", None)
 
     def _end(self, status: Any, error: str | None) -> None:
         self.record.status, self.record.error = status, error
-        self.record.seconds = round(time.perf_counter() - self._began, 3)
+        self.record.seconds = round(self._before + time.perf_counter() - self._began, 3)
         self._write_json(RECORD, self.record)
 
     def _write_json(self, name: str, thing: msgspec.Struct) -> None:

@@ -10,7 +10,7 @@ from colabel.errors import InputError, Problem
 FORMAT = 1
 RECORD = "run.json"
 
-Status = Literal["running", "finished", "failed"]
+Status = Literal["running", "finished", "failed", "interrupted"]
 Thing = TypeVar("Thing")
 
 

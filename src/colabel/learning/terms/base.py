@@ -48,6 +48,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True, tag_field="term", tag=str.
     linear: whether the server needs no more of what sites return than the mean, so that it may
     be protected as a sum; then `returns` names what they return, each shaped like the model.
     needs_head: whether it means nothing for a model without a head.
+    predicts_by: what of that which the server keeps `predict` needs.
 
     The server keeps what `keep_mean` or `keep_each` give it to keep, and `send`s of that.
     """
@@ -56,6 +57,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True, tag_field="term", tag=str.
     linear: ClassVar[bool] = True
     returns: ClassVar[tuple[str, ...]] = ()
     needs_head: ClassVar[bool] = False
+    predicts_by: ClassVar[tuple[str, ...]] = ()
 
     def problems(self) -> list[Problem]:
         """Everything that is wrong with these settings."""

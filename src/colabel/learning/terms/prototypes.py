@@ -59,6 +59,7 @@ class Prototypes(Term, frozen=True, kw_only=True):
 
     uses_unlabelled: ClassVar[bool] = True
     linear: ClassVar[bool] = False
+    predicts_by: ClassVar[tuple[str, ...]] = (STORED,)
     support: int = 1
     query: int = 2
     unlabelled: int = 100
