@@ -95,7 +95,7 @@ def test_keys_may_be_set_and_mistakes_are_named(shell, recipe):
 def test_what_is_interrupted_goes_on(shell, recipe, monkeypatch, tmp_path):
     from colabel.runs import RunFolder
 
-    whole = shell.json("train", recipe, "--out", "whole")
+    whole = shell.json("train", recipe, "--out", "whole", "--seed", 7)
     listen = RunFolder.listen
 
     def interrupted(self, event):
@@ -105,10 +105,11 @@ def test_what_is_interrupted_goes_on(shell, recipe, monkeypatch, tmp_path):
 
     with monkeypatch.context() as patch:
         patch.setattr(RunFolder, "listen", interrupted)
-        broken = shell("train", recipe, "--out", "run")
+        broken = shell("train", recipe, "--out", "run", "--seed", 7)
     assert broken.exit_code == 130
     assert json.loads((tmp_path / "run/run.json").read_text())["status"] == "interrupted"
-    answer = shell.json("train", recipe, "--resume", "run")
+    answer = shell.json("train", recipe, "--resume", "run")  # the seed is that of the run
+    assert 0 < answer["expected"]["bytes_up"] < whole["expected"]["bytes_up"]
     assert answer["test"] == whole["test"]
     assert answer["n_rounds"] == 4
     again = shell("train", recipe, "--resume", "run")

@@ -82,7 +82,7 @@ def train(
     from colabel.recipes.building import ready
     from colabel.recipes.foretelling import foretell
     from colabel.recipes.reading import recipe as checked
-    from colabel.recipes.running import Named, train_into
+    from colabel.recipes.running import Named, begun_in, train_into
     from colabel.recipes.shipped import find
     from colabel.recipes.sinks import all_sinks
     from colabel.runs import new_folder_name
@@ -96,12 +96,16 @@ def train(
     if resume is None:
         check_folder(folder, force)
     wanted = checked(chosen)
+    done = 0
+    if resume is not None:
+        begun = begun_in(resume)
+        seed, done = begun.seed if seed is None else seed, begun.rounds
     made = ready(wanted, wanted.run.seeds[0] if seed is None else seed, data_dir)
-    foretold = foretell(made)
-    _foretell(screen, made, foretold)
+    foretold = foretell(made, done)
+    _foretell(screen, made, foretold, done)
     with (
         all_sinks(folder.name, tensorboard, mlflow) as sink,
-        shown_rounds(screen.errors, "Training", made.plan.rounds) as progress,
+        shown_rounds(screen.errors, "Training", made.plan.rounds, done) as progress,
     ):
 
         def listen(event: Any) -> None:
@@ -118,15 +122,17 @@ def train(
     return Answer(as_data(trained.results, foretold) | {"run": str(folder)})
 
 
-def _foretell(screen: Screen, made: "Ready", foretold: "Foretold") -> None:
+def _foretell(screen: Screen, made: "Ready", foretold: "Foretold", done: int) -> None:
     """Before long work: what it will cost, and what it will reveal."""
     from colabel.cli.foretelling import show_releases
     from colabel.report import words
 
     plan, sites = made.plan, made.dealt.sites
     show = screen.errors.print
+    left = plan.rounds - done
+    rounds = f"{left:,} of {plan.rounds:,} rounds left," if done else words.counted(left, "round")
     show(
-        f"{words.counted(len(sites), 'site')}, {words.counted(plan.rounds, 'round')} with "
+        f"{words.counted(len(sites), 'site')}, {rounds} with "
         f"{plan.sites_per_round} of them: about {words.seconds(foretold.seconds)} on two cores, "
         f"about {words.size(foretold.bytes_up)} to the server and "
         f"{words.size(foretold.bytes_down)} to the sites.",

@@ -102,6 +102,16 @@ def _key(place: tuple[str, ...], name: str) -> str:
     return json.dumps([*place, name])
 
 
+def rounds_in(path: Path) -> int:
+    """After how many rounds a checkpoint was written; 0 if there is none that can be read."""
+    safetensors = require("safetensors", "torch")
+    try:
+        with safetensors.safe_open(str(path), "numpy") as stored:
+            return msgspec.json.decode(stored.metadata()["checkpoint"], type=_Header).round
+    except (OSError, safetensors.SafetensorError, msgspec.MsgspecError, KeyError, TypeError):
+        return 0
+
+
 def _groups(checkpoint: Checkpoint) -> Mapping[tuple[str, ...], Mapping[str, Any]]:
     """All arrays, by where they stand."""
     state = checkpoint.state

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from colabel.jobs.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from colabel.jobs.checkpoint import Checkpoint, read_checkpoint, rounds_in, write_checkpoint
 from colabel.jobs.train import TrainOutcome, has_spent, train_sites, will_spend
 from colabel.learning.parameters import Parameters
 from colabel.learning.storage import Card, write_model
@@ -25,6 +25,7 @@ from colabel.report.training_results import (
 )
 from colabel.runs import RunFolder
 from colabel.runs.folder import CHECKPOINT, MODEL, MODEL_CARD, TRAIN
+from colabel.runs.record import read_record
 
 Listener = Callable[[Mapping[str, Any]], None]
 
@@ -127,6 +128,19 @@ def train_into(
             path.unlink()
         write_report(folder)
     return trained
+
+
+class Begun(NamedTuple):
+    """Where a run that did not come to its end stands."""
+
+    seed: int | None
+    rounds: int
+
+
+def begun_in(folder: Path) -> Begun:
+    """The seed of the run in a folder, and after how many rounds it goes on."""
+    record = read_record(folder)
+    return Begun(record.seeds.get("run"), rounds_in(folder / CHECKPOINT))
 
 
 def kept_model(outcome: TrainOutcome) -> tuple[Parameters, Shared]:
