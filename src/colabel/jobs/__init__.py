@@ -1,1 +1,1 @@
-"""The jobs, each one function from sites to an outcome: label (train and cotrain are to come)."""
+"""The jobs, each one function from sites to an outcome: label, train (cotrain is to come)."""
