@@ -32,6 +32,11 @@ bench: $(ALL)
 	$(BIN)/python -m bench.lwe_security
 	$(BIN)/python -m bench.protofssl_costs
 	$(BIN)/python -m bench.threads
+	$(BIN)/python -m bench.rounds_of_training --hamming clear
+	$(BIN)/python -m bench.rounds_of_training --hamming clear --batch 10
+	$(BIN)/python -m bench.rounds_of_training --hamming lattice
+	$(BIN)/python -m bench.memory_of_training
+	$(BIN)/python -m bench.throughput --venvs $(VENV)/others
 
 docs: $(ALL)
 	$(BIN)/sphinx-build -W -q -b doctest docs docs/_build/doctest

@@ -43,11 +43,16 @@ def python_of(venvs: Path | None, name: str, *packages: str) -> Path:
 
 
 def start(
-    python: Path, module: str, *arguments: str, to: IO[str] | int = subprocess.PIPE
+    python: Path,
+    module: str,
+    *arguments: str,
+    to: IO[str] | int = subprocess.PIPE,
+    processes: int = 1,
 ) -> subprocess.Popen[str]:
-    """A worker; what it prints goes there."""
+    """A worker; what it prints goes there. Several processes are torchrun's."""
+    several = ["-m", "torch.distributed.run", f"--nproc-per-node={processes}"]
     return subprocess.Popen(  # noqa: S603
-        [str(python), "-m", module, "--worker", *arguments],
+        [str(python), *several * (processes > 1), "-m", module, "--worker", *arguments],
         cwd=ROOT,
         text=True,
         stdout=to,
@@ -55,9 +60,9 @@ def start(
     )
 
 
-def answer(python: Path, module: str, *arguments: str) -> dict[str, Any]:
+def answer(python: Path, module: str, *arguments: str, processes: int = 1) -> dict[str, Any]:
     """What a worker prints last, which is JSON."""
-    worker = start(python, module, *arguments)
+    worker = start(python, module, *arguments, processes=processes)
     out, _ = worker.communicate()
     if worker.returncode:
         sys.exit(f"{module} ended with {worker.returncode}")

@@ -25,6 +25,7 @@ from colabel.learning import local, pseudo_labels
 from colabel.learning.aggregation import change
 from colabel.learning.models import ModelPlan, Network, make
 from colabel.learning.parameters import Parameters, flatten, n_bytes, read, shapes, write
+from colabel.learning.threads import enough_threads
 from colabel.learning.work import Progress, Targets, Tensor, Work, as_tensor, generator
 from colabel.privacy.clipping import clip
 from colabel.protocols.keys import Hello, OwnKeys, Sizes, Welcome, introduce
@@ -188,6 +189,11 @@ def training(watch: Watch) -> Callable[[SiteSession, Train], Message]:
 
     def train(session: SiteSession, request: Train) -> Message:
         plan = session.recall(AgreedTraining).plan
+        # copying the model in and out is no work for several threads either
+        with enough_threads(plan.model, 2 * request.batch):
+            return _train(session, request, plan)
+
+    def _train(session: SiteSession, request: Train, plan: TrainingPlan) -> Message:
         if plan.protection == "masked" and not session.knows(OwnKeys):
             session.refuse("a model without masks", "masks, as the plan says", "none")
         if not 0 <= request.stage < len(plan.stages):

@@ -23,6 +23,7 @@ from colabel.jobs.laps import Clock
 from colabel.learning.at_server import ServerWork
 from colabel.learning.models import make
 from colabel.learning.parameters import Parameters, read
+from colabel.learning.threads import one_thread
 from colabel.privacy.accounting import Spent, Sums, spent
 from colabel.privacy.ledger import Ledger
 from colabel.protocols.keys import Group, Welcome
@@ -63,14 +64,25 @@ def train_sites(
     faults: Sequence[Fault] = (),
     listen: Events = lambda event: None,
     keep: Callable[[Checkpoint], None] = lambda checkpoint: None,
+    workers: int = 1,
 ) -> TrainOutcome:
     """Train across sites. `truth` (true labels of all points, by site) is for measuring the
     pseudo-labels in a simulation; no site and no server sees it. `server_points`: the points and
     labels that the server itself has, where the plan says what it does with them. `keep` gets
     after every round what a run needs to go on, as `state`; nothing in it changes afterwards.
+
+    `workers`: processes that train the sites of a round at the same time, on one thread each; then
+    the seconds of a phase are those of all sites together.
     """
     watcher = _Watcher(sites, truth or {})
-    engine = LocalEngine(sites.sites, training_role(watcher.watch), faults=faults)
+    engine = LocalEngine(
+        sites.sites,
+        training_role(watcher.watch),
+        faults=faults,
+        workers=workers,
+        prepare=one_thread,
+        notes=watcher,
+    )
     begin = _begin(plan, state)
     engine.remind(begin.memories)
     engine.ledger.entries += begin.ledger.entries
@@ -152,6 +164,15 @@ class _Watcher:
         given = hidden & (labels >= 0)
         right = labels[given] == self._truth[name][given]
         self._counts += [hidden.sum(), given.sum(), right.sum(), weights[given].sum()]
+
+    def take(self) -> bytes:
+        """What was counted since the last call, for another process."""
+        counts, self._counts = self._counts, np.zeros(4)
+        return counts.tobytes()
+
+    def add(self, noted: bytes) -> None:
+        """Count this too."""
+        self._counts += np.frombuffer(noted)
 
     def flush(self) -> dict[str, float]:
         """The figures of a round."""

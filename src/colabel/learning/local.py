@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from colabel.errors import InputError, Problem
+from colabel.learning.descent import Descent, Mover
 from colabel.learning.models.network import Network
 from colabel.learning.plan import OptimiserPlan
 from colabel.learning.terms.base import Term
@@ -28,14 +29,16 @@ def update(work: Work, terms: Sequence[Term]) -> float:
     losses: list[Tensor] = []
     # dropout draws from the global generator
     with torch.random.fork_rng(devices=[]), enough_threads(work.model, 2 * work.batch):
-        torch.manual_seed(int(torch.randint(2**62, (), generator=work.generator)))
+        # of the CPU's alone: torch.manual_seed asks for every other device, which takes longer
+        torch.default_generator.manual_seed(int(torch.randint(2**62, (), generator=work.generator)))
         own = [steps for part in active if (steps := part.own_steps()) is not None]
         for step in own[0] if own else batches(work, use_unlabelled=use_unlabelled):
             parts = [part.loss(step) for part in active]
-            loss = sum((part for part in parts if part is not None), torch.zeros(()))
-            if not loss.requires_grad:
+            known = [part for part in parts if part is not None]
+            loss = sum(known[1:], known[0]) if known else None
+            if loss is None or not loss.requires_grad:
                 continue  # nothing in this batch has a label or a target
-            mover.zero_grad(set_to_none=True)
+            mover.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             mover.step()
             losses.append(loss.detach())
@@ -48,12 +51,12 @@ def update(work: Work, terms: Sequence[Term]) -> float:
 
 def optimiser(
     network: Network, plan: OptimiserPlan, rate: float, others: Sequence[Tensor] = ()
-) -> torch.optim.Optimizer:
+) -> Mover:
     """A fresh one for every round: its state does not travel."""
     moving = [*(held for held in network.parameters() if held.requires_grad), *others]
     decay = plan.weight_decay
     if plan.name == "sgd":
-        return torch.optim.SGD(moving, rate, momentum=plan.momentum, weight_decay=decay)
+        return Descent(moving, rate, momentum=plan.momentum, decay=decay)
     if plan.name == "rmsprop":  # with the constants of Keras, as in ProtoFSSL's experiments
         return torch.optim.RMSprop(moving, rate, alpha=0.9, eps=1e-7, weight_decay=decay)
     if plan.name == "adam":

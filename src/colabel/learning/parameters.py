@@ -22,8 +22,10 @@ def write(module: nn.Module, parameters: Mapping[str, NDArray[np.float32]]) -> N
     """Put parameters into a module of the same shape."""
     with torch.no_grad():
         for name, held in _held(module):
-            # a received array is read-only, which torch must not be told of without a copy
-            held.copy_(torch.from_numpy(np.array(parameters[name], dtype=np.float32)))
+            if held.device.type == "cpu":  # at once: torch would copy a read-only array before
+                np.copyto(held.detach().numpy(), parameters[name], casting="same_kind")
+            else:
+                held.copy_(torch.from_numpy(np.array(parameters[name], dtype=np.float32)))
 
 
 def trainable(module: nn.Module) -> dict[str, nn.Parameter]:

@@ -11,6 +11,11 @@ from colabel.learning.models.network import ModelPlan
 LITTLE = 2e9  # operations; below, threads wait for each other longer than they save
 
 
+def one_thread() -> None:
+    """For a process that shares the cores with others of its kind."""
+    torch.set_num_threads(1)
+
+
 @contextmanager
 def enough_threads(model: ModelPlan, n_points: int) -> Iterator[None]:
     """One thread for batches that are soon computed.

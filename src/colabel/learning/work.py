@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +34,7 @@ class Part(NamedTuple):
     rows: Tensor
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return self.rows.shape[0]  # len() of a tensor takes longer
 
 
 class Progress(NamedTuple):
@@ -78,8 +78,16 @@ class Work:
         """These rows in a random order."""
         return rows[torch.randperm(len(rows), generator=self.generator)]
 
+    @cached_property
+    def no_part(self) -> Part:
+        """The half of a batch that is not there."""
+        return self._part(torch.empty(0, dtype=torch.int64))
+
     def part(self, rows: Tensor) -> Part:
         """A half of a batch."""
+        return self._part(rows) if rows.shape[0] else self.no_part
+
+    def _part(self, rows: Tensor) -> Part:
         return Part(self.points[rows], self.targets.labels[rows], self.targets.weights[rows], rows)
 
 
@@ -92,6 +100,8 @@ class Step:
     @cached_property
     def view(self) -> Tensor:
         """Labelled points, then unlabelled ones, as the model sees them."""
+        if not len(self.unlabelled):
+            return self.work.view(self.labelled.points)
         return self.work.view(torch.cat([self.labelled.points, self.unlabelled.points]))
 
     @cached_property
@@ -113,10 +123,14 @@ def generator(seed: int) -> torch.Generator:
 
 def as_input(points: Tensor, model: ModelPlan) -> Tensor:
     """(x − mean) / std, per channel."""
-    spread = (1, -1) + (1,) * (len(model.shape) - 1)
-    mean = torch.tensor(model.mean, device=points.device).reshape(spread)
-    std = torch.tensor(model.std, device=points.device).reshape(spread)
+    mean, std = _scale(model)
     return (points.float() - mean) / std
+
+
+@lru_cache(maxsize=8)
+def _scale(model: ModelPlan) -> tuple[Tensor, Tensor]:
+    spread = (1, -1) + (1,) * (len(model.shape) - 1)
+    return torch.tensor(model.mean).reshape(spread), torch.tensor(model.std).reshape(spread)
 
 
 def batches(work: Work, *, use_unlabelled: bool) -> Iterator[Step]:

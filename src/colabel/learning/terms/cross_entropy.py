@@ -34,13 +34,12 @@ class _CrossEntropy(Active):
         self.by_class = by_class
 
     def loss(self, step: Step) -> Tensor | None:
-        parts = [step.labelled]
+        labels, weights = step.labelled.labels, step.labelled.weights
         if len(step.unlabelled) and bool((step.unlabelled.labels >= 0).any()):
-            parts.append(step.unlabelled)
-        labels = torch.cat([part.labels for part in parts])
+            labels = torch.cat([labels, step.unlabelled.labels])
+            weights = torch.cat([weights, step.unlabelled.weights])
         if not len(labels):
             return None
-        weights = torch.cat([part.weights for part in parts])
         if self.by_class is not None:
             weights = weights * self.by_class[labels.clamp(min=0)]
         return weighted_cross_entropy(step.logits[: len(labels)], labels, weights)
@@ -55,4 +54,4 @@ def class_weights(labels: Tensor, n_classes: int) -> Tensor:
 def weighted_cross_entropy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
     """The mean of ω · ℓ; a point without a label (−1) counts 0."""
     each = functional.cross_entropy(logits, labels, reduction="none", ignore_index=-1)
-    return (each * weights).sum() / len(labels)
+    return (each * weights).sum() / labels.shape[0]

@@ -293,8 +293,11 @@ def _use(site: SiteSide, terms: Terms, request: str) -> None:
 
 
 def _once(site: SiteSide, what: str, how: str, rule: str) -> None:
-    used = site.recall(Used).slots if site.knows(Used) else {}
-    place = f"{what} of {digest(site.recall(OwnKeys).welcome)}"
+    mine = f" of {digest(site.recall(OwnKeys).welcome)}"
+    before = site.recall(Used).slots if site.knows(Used) else {}
+    # masks of earlier keys went with those keys
+    used = {place: done for place, done in before.items() if place.endswith(mine)}
+    place = what + mine
     if used.get(place, how) != how:
         site.refuse(rule, f"{what} as before", "another way")
     site.remember(Used({**used, place: how}))
