@@ -1,6 +1,6 @@
 """Memory of a training run with 100 and with 1,000 sites: what grows is the data.
 
-python -m bench.memory_of_training [--json FILE]    (about three minutes)
+python -m bench.memory_of_training [--json FILE]    (two minutes)
 
 The 13-layer CNN (12.5 MB), 20 points of 32 × 32 × 3 at each site, 3 rounds of 5 sites and one step
 each. Every run is a process of its own. "Data" are the points and labels; "peak" is the largest
@@ -62,7 +62,7 @@ def measure(n_sites: int, labels: str, protection: str) -> dict[str, Any]:
         model=model,
         stages=(Stage(rounds=ROUNDS, labels=labels),),  # type: ignore[arg-type]
         graph=paper_graph(N_CLASSES, hamming="clear"),
-        local=LocalPlan(steps=1, labelled_batch=5, optimiser=OptimiserPlan(rate=0.01)),
+        local=LocalPlan(steps=1, labelled_batch=2, optimiser=OptimiserPlan(rate=0.01)),
         sites_per_round=PER_ROUND,
         protection=protection,  # type: ignore[arg-type]
     )
