@@ -57,6 +57,13 @@ def main() -> None:
     for part in ("sizes", "methods"):
         print(f"\npropagation, {part}\n", *records(propagation[part]), sep="\n")
     print("\nthreads\n", *records(_read("threads")["models"]), sep="\n")
+    runs = [
+        {k: v for k, v in row.items() if k != "all runs"} for row in _read("throughput")["runs"]
+    ]
+    print("\nthroughput\n", *records(runs), sep="\n")
+    print("\nthroughput, ratios\n", *records(_read("throughput")["ratios"]), sep="\n")
+    print("\nrounds_of_training\n", *records(_read("rounds_of_training")["rounds"]), sep="\n")
+    print("\nmemory_of_training\n", *records(_read("memory_of_training")["runs"]), sep="\n")
     costs = _read("protofssl_costs")["methods"]
     print("\nprotofssl_costs\n", *records(costs, decimals=1), sep="\n")
 
