@@ -6,7 +6,7 @@ CORE := $(VENV)/.core
 ALL := $(VENV)/.all
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint format bench docs clean
+.PHONY: demo test lint format bench compare docs clean
 
 demo: $(CORE)
 	$(BIN)/colabel demo --out runs/demo --force
@@ -29,6 +29,7 @@ bench: $(ALL)
 	$(BIN)/python -m bench.fashion_mnist
 	$(BIN)/python -m bench.ham10000
 	$(BIN)/python -m bench.writers
+	$(BIN)/python -m bench.sketch
 	$(BIN)/python -m bench.lwe_security
 	$(BIN)/python -m bench.protofssl_costs
 	$(BIN)/python -m bench.threads
@@ -36,6 +37,14 @@ bench: $(ALL)
 	$(BIN)/python -m bench.rounds_of_training --hamming clear --batch 10
 	$(BIN)/python -m bench.rounds_of_training --hamming lattice
 	$(BIN)/python -m bench.memory_of_training
+	$(BIN)/python -m bench.lattice
+	$(BIN)/python -m bench.ot
+	$(BIN)/python -m bench.sums
+	$(BIN)/python -m bench.rounds
+
+# other libraries at the same work, each in an environment of its own under .venv
+compare: $(ALL)
+	$(BIN)/python -m bench.compare_ways --venvs $(VENV)/others
 	$(BIN)/python -m bench.throughput --venvs $(VENV)/others
 
 docs: $(ALL)

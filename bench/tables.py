@@ -8,6 +8,20 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).parent
+_SITES = ["left peak MB", "right peak MB", "MB up", "MB down", "steps"]
+_LATTICE = ["n", "product s", "both sites s", "ratio", "best ratio", "ratio of core seconds"]
+COLUMNS = {
+    "lattice": [*_LATTICE, "times the first", "times the first, core s", *_SITES],
+    "ot": ["n", "transfers", "seconds", "left s", "right s", "estimated s", *_SITES],
+    "rounds": [
+        *("sites", "n", "way", "seconds", "core s", "server s", "MB up", "MB down", "steps"),
+        *("runs", "estimated"),
+    ],
+    "cheetah": [
+        *("n", "ring", "inputs", "seconds", "MB", "both processes' peak GB"),
+        *("wrong entries, by at most", "ended for", "after seconds"),
+    ],
+}
 
 
 def accuracies(name: str) -> list[str]:
@@ -50,6 +64,27 @@ def _read(name: str) -> Any:
     return json.loads((HERE / "results" / f"{name}.json").read_text())
 
 
+def chosen(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+    """Some of the columns."""
+    return records([{name: row[name] for name in names if name in row} for row in rows])
+
+
+def protections() -> None:
+    """Ways to compare codes, and sums: alone, in a round, and next to other libraries."""
+    for name in ("lattice", "ot"):
+        print(f"\n{name}\n", *chosen(_read(name)["sizes"], COLUMNS[name]), sep="\n")
+    rounds = _read("rounds")
+    for part in ("round", "points", "sites"):
+        print(f"\nrounds, {part}\n", *chosen(rounds[part], COLUMNS["rounds"]), sep="\n")
+    print("\nsums\n", *records(_read("sums")["vectors"]), sep="\n")
+    others = _read("compare_ways")
+    libraries = [row for name in ("cheetah", "bfv", "paillier") for row in others[name]["rows"]]
+    print("\ncompare_ways\n", *records(libraries), sep="\n")
+    print("\ncompare_ways, sums\n", *records(others["sums"]["rows"]), sep="\n")
+    products = others["cheetah"]["products"]
+    print("\ncompare_ways, Cheetah\n", *chosen(products, COLUMNS["cheetah"]), sep="\n")
+
+
 def main() -> None:
     for name in ("fashion_mnist", "ham10000", "writers"):
         print(f"\n{name}, {_read(name)['minutes']:.1f} min\n", *accuracies(name), sep="\n")
@@ -66,6 +101,7 @@ def main() -> None:
     print("\nmemory_of_training\n", *records(_read("memory_of_training")["runs"]), sep="\n")
     costs = _read("protofssl_costs")["methods"]
     print("\nprotofssl_costs\n", *records(costs, decimals=1), sep="\n")
+    protections()
 
 
 if __name__ == "__main__":

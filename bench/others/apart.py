@@ -73,7 +73,7 @@ def write(results: dict[str, Any], path: Path | None) -> None:
     """Print the results, and keep them if asked to."""
     from bench.cells import machine  # not at the top: workers do not have this project's packages
 
-    text = json.dumps({"machine": machine()} | results, indent=2)
+    text = json.dumps(results | {"machine": machine()}, indent=2)
     print(text)
     if path:
         path.write_text(text + "\n")

@@ -9,12 +9,14 @@ from it in proportion, with 500 encryptions and 250,000 products and decryptions
 
 import json
 import time
+from pathlib import Path
+from typing import Any
 
 from bench.others import apart
 
 PACKAGE = "tenseal==0.3.18"
 N_BITS, N_POINTS = 4096, 500
-N_ENCRYPTED = 20
+N_ENCRYPTED, N_PRODUCTS = 20, 150
 
 
 def worker(n_products: int) -> None:
@@ -51,21 +53,24 @@ def worker(n_products: int) -> None:
 
 def main() -> None:
     parser = apart.options(__doc__)
-    parser.add_argument("--products", type=int, default=150)
+    parser.add_argument("--products", type=int, default=N_PRODUCTS)
     options = parser.parse_args()
     if options.worker:
         return worker(int(options.worker[0]))
-    python = apart.python_of(options.venvs, "venv-tenseal", PACKAGE)
-    sample = apart.answer(python, "bench.others.bfv", str(options.products))
+    return apart.write(measure(options.venvs, options.products), options.json)
+
+
+def measure(venvs: Path | None, n_products: int = N_PRODUCTS) -> dict[str, Any]:
+    """The sample, and what it comes to for all pairs."""
+    python = apart.python_of(venvs, "venv-tenseal", PACKAGE)
+    sample = apart.answer(python, "bench.others.bfv", str(n_products))
     pairs = N_POINTS**2
     seconds = N_POINTS * sample["seconds per encryption"] + pairs * (
         sample["seconds per product"] + sample["seconds per decryption"]
     )
     sent = N_POINTS * sample["bytes of a code"] + pairs * sample["bytes of a product"]
     whole = {"n": N_POINTS, "seconds": seconds, "MB": sent / 1e6}
-    return apart.write(
-        {"package": PACKAGE, "measured": sample, "extrapolated": whole}, options.json
-    )
+    return {"package": PACKAGE, "measured": sample, "extrapolated": whole}
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ seeded with 32 bits, so what is compared here with a stream cipher is weaker tha
 
 import json
 import time
+from pathlib import Path
+from typing import Any
 
 from bench.others import apart
 
@@ -66,11 +68,14 @@ def main() -> None:
     options = parser.parse_args()
     if options.worker:
         return worker(int(options.worker[0]))
-    python = apart.python_of(options.venvs, "venv-flwr", PACKAGE)
+    return apart.write(measure(options.venvs), options.json)
+
+
+def measure(venvs: Path | None) -> dict[str, Any]:
+    """Vectors of several sizes."""
+    python = apart.python_of(venvs, "venv-flwr", PACKAGE)
     rows = [apart.answer(python, "bench.others.secagg_plus", str(size)) for size in SIZES]
-    return apart.write(
-        {"package": PACKAGE, "neighbours": N_NEIGHBOURS, "vectors": rows}, options.json
-    )
+    return {"package": PACKAGE, "neighbours": N_NEIGHBOURS, "vectors": rows}
 
 
 if __name__ == "__main__":
