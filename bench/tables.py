@@ -74,7 +74,7 @@ def protections() -> None:
     for name in ("lattice", "ot"):
         print(f"\n{name}\n", *chosen(_read(name)["sizes"], COLUMNS[name]), sep="\n")
     rounds = _read("rounds")
-    for part in ("round", "points", "sites"):
+    for part in (part for part in ("round", "points", "sites") if part in rounds):
         print(f"\nrounds, {part}\n", *chosen(rounds[part], COLUMNS["rounds"]), sep="\n")
     print("\nsums\n", *records(_read("sums")["vectors"]), sep="\n")
     others = _read("compare_ways")
