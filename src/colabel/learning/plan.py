@@ -40,12 +40,14 @@ class LocalPlan(msgspec.Struct, frozen=True, kw_only=True):
     epochs: passes over the unlabelled points (the labelled ones, if no others are used); a batch
     holds as many labelled as unlabelled points [XCLP App. A.2]. steps: so many steps instead.
     labelled_batch: the most labelled points in a batch; fewer if the sites have fewer.
+    unlabelled_batch: the least unlabelled points in one; as many as labelled ones if that is more.
     scale_weights: divide confidences by the largest, as the authors' code does.
     """
 
     epochs: int = 5
     steps: int = 0
     labelled_batch: int = 50
+    unlabelled_batch: int = 0
     augmentation: Augmentation = "none"
     optimiser: OptimiserPlan = OptimiserPlan()
     scale_weights: bool = False

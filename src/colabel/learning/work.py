@@ -134,7 +134,7 @@ def _scale(model: ModelPlan) -> tuple[Tensor, Tensor]:
 
 
 def batches(work: Work, *, use_unlabelled: bool) -> Iterator[Step]:
-    """The steps of a round: each with as many labelled as unlabelled points.
+    """The steps of a round: each with as many labelled as unlabelled points, or as the plan says.
 
     Passes over the unlabelled points, while the labelled ones are gone through again and again;
     an incomplete last batch is dropped unless it is the only one.
@@ -145,8 +145,10 @@ def batches(work: Work, *, use_unlabelled: bool) -> Iterator[Step]:
     main, side = (others, labelled) if use_unlabelled and len(others) else (labelled, none)
     if not len(main):
         return
-    wanted = work.plan.steps or work.plan.epochs * max(len(main) // work.batch, 1)
-    turns = _cycle(work, main, min(work.batch, len(main)))
+    least = work.plan.unlabelled_batch if main is others else 0
+    size = max(work.batch, least)
+    wanted = work.plan.steps or work.plan.epochs * max(len(main) // size, 1)
+    turns = _cycle(work, main, min(size, len(main)))
     beside = _cycle(work, side, min(work.batch, len(side))) if len(side) else None
     for _ in range(wanted):
         rows = next(turns)
