@@ -233,3 +233,31 @@ def test_the_cosine_may_begin_anew_with_a_stage():
     half = 0.05 * (1 + 2**-0.5)
     assert rates(restarts=True) == pytest.approx([0.1, half, 0.1, half])
     assert rates(restarts=False) == pytest.approx([0.1, half, 0.05, 0.1 - half])
+
+
+def test_a_batch_may_hold_more_unlabelled_points():
+    from colabel.learning.models import make
+    from colabel.learning.pseudo_labels import only_truth
+    from colabel.learning.work import Progress, Work, as_tensor, batches, generator
+
+    points, truth = draw(40)
+    known = np.where(np.arange(40) < 4, truth, -1)
+
+    def sizes(least):
+        work = Work(
+            network=make(plan().model),
+            model=plan().model,
+            plan=LocalPlan(epochs=1, unlabelled_batch=least),
+            points=as_tensor(points),
+            targets=only_truth(as_tensor(known)),
+            labelled=as_tensor(known >= 0),
+            batch=2,
+            rate=0.1,
+            progress=Progress(0, 1),
+            generator=generator(0),
+        )
+        steps = list(batches(work, use_unlabelled=True))
+        return len(steps), {(len(step.labelled), len(step.unlabelled)) for step in steps}
+
+    assert sizes(0) == (18, {(2, 2)})
+    assert sizes(9) == (4, {(2, 9)})
