@@ -46,6 +46,15 @@ def test_every_cell_can_be_planned(name, scale):
     assert len(seen) == len(find(name).cells(scale))  # no two cells are the same run
 
 
+@pytest.mark.parametrize("name", RUN)
+def test_a_table_says_what_it_needs_and_how_long_it_takes(name):
+    about = find(name).about
+    assert about.needs
+    assert about.stand_in
+    assert 0 < about.minutes.get("cpu", 1.0) <= 60
+    assert about.minutes["full"] > 60
+
+
 # a figure of every table, read from the papers by eye
 FIGURES = {
     ("xclp-table1", "n = 18597 | pretrained, XCLP"): (53.38, 0.67),
