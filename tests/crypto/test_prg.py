@@ -116,6 +116,6 @@ def test_streams_of_other_seeds_and_purposes_are_unrelated():
 
 
 def test_streams_that_forget_their_purpose_are_caught(monkeypatch):
-    true = prg._cipher
-    monkeypatch.setattr(prg, "_cipher", lambda seed, purpose, start=0: true(seed, "", start))
+    true = prg.Stream.__init__
+    monkeypatch.setattr(prg.Stream, "__init__", lambda self, seed, purpose: true(self, seed, ""))
     assert not streams_are_unrelated()

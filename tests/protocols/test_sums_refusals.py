@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 from sessions import GiveMatrix, TakeTotal
-from villain import Villain
+from villain import Nothing, Villain
 
 from colabel.conversation import Done
 from colabel.crypto import shamir
@@ -82,7 +82,7 @@ def test_blocks_in_a_public_sum_would_have_shown_rows(monkeypatch):
     ring = server.contribute("site-0", terms)
     seed = server.sites["site-0"].recall(Met).own_seeds[0]  # what shares reveal of who came
     np.testing.assert_array_equal(
-        ring - hiding.own_mask(seed, terms, ring),
+        ring - hiding.own_mask(seed, terms).like(ring),
         encode(MATRICES["site-0"][0], FORMATS["scores"]),
     )
 
@@ -211,8 +211,8 @@ def late_summand(server, terms):
 def guesses(server, terms, ring, seeds, key):
     """The late summand less every selection of the masks that the server can compute."""
     keys = {name: server.welcomes[name].masks[0] for name in NAMES}
-    masks = [hiding.own_mask(seed, terms, ring) for seed in seeds.values()]
-    pairs = [hiding.pair_mask(key, keys[name], terms, ring) for name in NAMES[:3]]
+    masks = [hiding.own_mask(seed, terms).like(ring) for seed in seeds.values()]
+    pairs = [hiding.pair_mask(key, keys[name], terms).like(ring) for name in NAMES[:3]]
     masks += pairs
     for n_taken in range(len(masks) + 1):
         for taken in combinations(masks, n_taken):
@@ -235,7 +235,7 @@ def test_a_late_summand_stays_hidden(server):
 
 
 def test_without_its_own_mask_it_would_not(server, monkeypatch):
-    monkeypatch.setattr(hiding, "own_mask", lambda seed, terms, like, *start: np.zeros_like(like))
+    monkeypatch.setattr(hiding, "own_mask", lambda seed, terms: Nothing())
     assert is_shown(server, SCORES)
 
 
@@ -270,8 +270,8 @@ def test_the_server_with_more_than_half_of_the_sites_opens_everything(server):
         place + 1: server.sites[name].recall(Shares).gifts["site-3"].own_seeds[0]
         for place, name in enumerate(colluding)
     }
-    ring = rings["site-3"] - hiding.own_mask(shamir.join(held), SCORES, rings["site-3"])
+    ring = rings["site-3"] - hiding.own_mask(shamir.join(held), SCORES).like(rings["site-3"])
     key = server.sites["site-3"].recall(OwnKeys).masks[0]
     for name in colluding:  # they know their masks with it
-        ring += hiding.pair_mask(key, server.welcomes[name].masks[0], SCORES, ring)
+        ring += hiding.pair_mask(key, server.welcomes[name].masks[0], SCORES).like(ring)
     np.testing.assert_array_equal(ring, encode(MATRICES["site-3"][0], FORMATS["scores"]))

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from sessions import Consortium, GiveMatrix, RecordingEngine, TakeTotal
 from telling import flaws, octets
+from villain import Nothing
 
 from colabel.protocols.keys import OwnKeys
 from colabel.protocols.meeting import Met
@@ -78,12 +79,12 @@ def hidden(talk, name):
 
 def less_own(talk, name, terms, ring):
     seed = talk.engine.sessions[name].recall(Met).own_seeds[0]
-    return ring - hiding.own_mask(seed, terms, ring)
+    return ring - hiding.own_mask(seed, terms).like(ring)
 
 
 def less_pair(talk, name, peer, terms, ring):
     keys, masks = talk.engine.sessions[name].recall(OwnKeys), talk.engine.sessions[name].recall(Met)
-    mask = hiding.pair_mask(keys.masks[0], masks.masks[peer][0], terms, ring)
+    mask = hiding.pair_mask(keys.masks[0], masks.masks[peer][0], terms).like(ring)
     for owner in (name, peer):
         mask[spans(terms.blocks).get(owner, slice(0, 0))] = 0
     return ring - mask if name < peer else ring + mask
@@ -93,10 +94,10 @@ def less_site(talk, name, terms, ring):
     """Less all that a site knows of another one's summand."""
     site, ring = talk.engine.sessions[MATE], less_pair(talk, name, MATE, terms, ring)
     if terms.mode == "shared":
-        ring -= hiding._group_mask(site, name, terms, ring)
+        ring -= hiding._group_mask(site, name, terms).like(ring)
     if terms.mode == "rows":
         at = spans(terms.blocks)[MATE]
-        ring[at] -= hiding._channel_mask(site, name, terms, ring[at])
+        ring[at] -= hiding._channel_mask(site, name, terms).like(ring[at])
     return ring
 
 
@@ -131,26 +132,18 @@ def views(kind, value):
     return seen
 
 
-def ring_of(given):
-    """The array among what a mask is made from."""
-    return next(part for part in given if isinstance(part, np.ndarray))
-
-
-def nothing(*given):
-    return np.zeros_like(ring_of(given))
-
-
-def the_same(*given):
+class TheSame:
     """A mask that is used again and again."""
-    like, start = ring_of(given), given[-1] if isinstance(given[-1], int) else 0
-    drawn = np.random.default_rng(0).bytes(start + like.nbytes)[start:]
-    return np.frombuffer(drawn, like.dtype).reshape(like.shape)
+
+    def like(self, ring, start=0):
+        drawn = np.random.default_rng(0).bytes(start + ring.nbytes)[start:]
+        return np.frombuffer(drawn, ring.dtype).reshape(ring.shape).copy()
 
 
 def break_(monkeypatch, mask, by):
     for module in (hiding, masked):
         if hasattr(module, mask):
-            monkeypatch.setattr(module, mask, lambda *given: by(*given).copy())
+            monkeypatch.setattr(module, mask, lambda *given: by())
 
 
 @pytest.mark.parametrize("kind", ["rows", "shared", "public"])
@@ -158,7 +151,7 @@ def test_views_are_uniform_and_alike(kind):
     assert flaws(views(kind, 0.0), views(kind, 123.456)) == set()
 
 
-@pytest.mark.parametrize("by", [nothing, the_same])
+@pytest.mark.parametrize("by", [Nothing, TheSame])
 @pytest.mark.parametrize(
     ("kind", "mask", "shown"),
     [

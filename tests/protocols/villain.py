@@ -1,5 +1,6 @@
 """A server that does as it likes: it sends any message to any site and keeps every reply."""
 
+import numpy as np
 from sessions import Consortium, GiveMatrix
 
 from colabel.protocols.keys import Hello, Renew
@@ -8,6 +9,13 @@ from colabel.protocols.sums import Contribute
 from colabel.protocols.sums.base import Terms
 from colabel.protocols.sums.site import Unmask
 from colabel.wire import open_envelope, pack, seal_in
+
+
+class Nothing:
+    """A mask that hides nothing."""
+
+    def like(self, ring, start=0):
+        return np.zeros_like(ring)
 
 
 class Villain:

@@ -5,14 +5,13 @@ associated data, so a message that is replayed, moved to another step, turned ro
 changed does not open.
 """
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
-from numpy.typing import NDArray
 
 from colabel.conversation import Private, SiteSide
 from colabel.crypto import sealing
-from colabel.crypto.prg import fill, stream
+from colabel.crypto.prg import Stream
 from colabel.wire import pack, unpack
 
 EVERYBODY = "*"
@@ -74,20 +73,17 @@ def unseal_bytes(
 
 def pair_stream(site: SiteSide, peer: str, purpose: str, n_bytes: int) -> bytes:
     """Pseudo-random bytes that both sites of a pair get, and nobody else."""
-    return stream(_secret(site, peer), f"{site.session}/{purpose}", n_bytes)
+    return shared_stream(site, peer, purpose).take(n_bytes)
 
 
 def group_stream(site: SiteSide, purpose: str, n_bytes: int) -> bytes:
     """Pseudo-random bytes that all sites get, and the server does not."""
-    return stream(_secret(site, EVERYBODY), f"{site.session}/{purpose}", n_bytes)
+    return shared_stream(site, EVERYBODY, purpose).take(n_bytes)
 
 
-def fill_shared(site: SiteSide, peer: str, purpose: str, out: NDArray[Any], start: int = 0) -> None:
-    """Into an array, the bytes of `pair_stream` (of `group_stream`, if the peer is everybody).
-
-    `start`: how many of them to leave out at the beginning.
-    """
-    fill(_secret(site, peer), f"{site.session}/{purpose}", out, start)
+def shared_stream(site: SiteSide, peer: str, purpose: str) -> Stream:
+    """The bytes of `pair_stream` (of `group_stream`, if the peer is everybody), from any place."""
+    return Stream(_secret(site, peer), f"{site.session}/{purpose}")
 
 
 def _secret(site: SiteSide, peer: str) -> bytes:

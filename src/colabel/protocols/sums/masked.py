@@ -123,7 +123,7 @@ class MaskedSums(ClearSums):
         where = spans(terms.blocks)
         for name in came:
             seed = self._joined({k: v.own_seeds.get(name) for k, v in shares.items()}, name)
-            mask = own_mask(seed, terms, ring)
+            mask = own_mask(seed, terms).like(ring)
             for owner, at in where.items():
                 if not terms.sends(name, owner):
                     mask[at] = 0
@@ -133,7 +133,7 @@ class MaskedSums(ClearSums):
             if agreement.public_of(key) != self.register.masks[lost][terms.slot]:
                 raise _bad_shares(lost, "a share of another key")
             for name in came:
-                mask = pair_mask(key, self.register.masks[name][terms.slot], terms, ring)
+                mask = pair_mask(key, self.register.masks[name][terms.slot], terms).like(ring)
                 for owner in (name, lost):
                     mask[where.get(owner, slice(0, 0))] = 0
                 np.subtract(ring, mask, out=ring) if name < lost else np.add(ring, mask, out=ring)

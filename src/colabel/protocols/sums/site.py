@@ -11,16 +11,17 @@ no share reveals: the peer itself takes it off [XCLP §3.2, SecureRowSums].
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
 from colabel.conversation import Message, Private, SiteSide
 from colabel.crypto.agreement import agree
-from colabel.crypto.prg import fill
+from colabel.crypto.prg import Stream
 from colabel.errors import InputError, Problem
 from colabel.machine import in_threads
-from colabel.protocols.channels import EVERYBODY, fill_shared
+from colabel.protocols.channels import EVERYBODY, shared_stream
 from colabel.protocols.keys import OwnKeys
 from colabel.protocols.meeting import joined, threshold
 from colabel.protocols.sums.base import (
@@ -110,7 +111,7 @@ def contribute(site: SiteSide, request: Contribute) -> Hidden:
 
 def hidden(site: SiteSide, terms: Terms, form: Format, matrix: Floats) -> Ring:
     """The rows that are sent, in pieces that stay in the cache, each by one core."""
-    runs = _runs(terms, site.name, len(matrix))
+    runs, masks = _runs(terms, site.name, len(matrix)), masks_of(site, terms)
     n_sent = sum(run.stop - run.start for run in runs)
     ring: Ring = np.empty((n_sent, matrix.shape[1] * form.n_limbs), form.ring)
 
@@ -118,8 +119,7 @@ def hidden(site: SiteSide, terms: Terms, form: Format, matrix: Floats) -> Ring:
         rows, first = at
         piece = ring[first : first + rows.stop - rows.start]
         encode(matrix[rows], form, piece)
-        if terms.slot >= 0:
-            hide(site, terms, piece, rows)
+        hide(site.name, terms, masks, piece, rows)
 
     pieces = [piece for run in runs for piece in _pieces(matrix, run)]
     starts = np.cumsum([0, *(piece.stop - piece.start for piece in pieces)])[:-1].tolist()
@@ -147,28 +147,51 @@ def _pieces(matrix: Floats, run: slice | None = None) -> list[slice]:
     return [slice(start, min(start + step, end)) for start in range(first, end, step)]
 
 
-def hide(site: SiteSide, terms: Terms, ring: Ring, rows: slice) -> None:
-    """Add all masks to these rows, in place [XCLP §3.2: Z̃ = Z + M]."""
+class Masks(NamedTuple):
+    """What a site draws its masks from, for one sum; agreed on once, and not for every piece."""
+
+    pairs: dict[str, Stream]
+    channels: dict[str, Stream]
+    own: tuple[Stream, ...]
+
+
+def masks_of(site: SiteSide, terms: Terms) -> Masks:
+    """None, if the sum has no masks."""
+    if terms.slot < 0:
+        return Masks({}, {}, ())
     keys, (met, _) = site.recall(OwnKeys), joined(site)
+    own = [own_mask(met.own_seeds[terms.slot], terms)]
+    if terms.mode == "shared":
+        own.append(_group_mask(site, site.name, terms))
+    return Masks(
+        {
+            peer: pair_mask(keys.masks[terms.slot], met.masks[peer][terms.slot], terms)
+            for peer in terms.members
+            if peer != site.name
+        },
+        {peer: _channel_mask(site, peer, terms) for peer in terms.kept(site.name)},
+        tuple(own),
+    )
+
+
+def hide(name: str, terms: Terms, masks: Masks, ring: Ring, rows: slice) -> None:
+    """Add all masks to these rows, in place [XCLP §3.2: Z̃ = Z + M]."""
     where = {owner: _within(at, rows) for owner, at in spans(terms.blocks).items()}
     row = ring[:1].nbytes
     start = rows.start * row
-    for peer in terms.members:
-        if peer != site.name and where.get(peer) != slice(0, len(ring)):
-            mask = pair_mask(
-                keys.masks[terms.slot], met.masks[peer][terms.slot], terms, ring, start
-            )
-            for owner in (peer, site.name):
+    for peer, drawn in masks.pairs.items():
+        if where.get(peer) != slice(0, len(ring)):
+            mask = drawn.like(ring, start)
+            for owner in (peer, name):
                 mask[where.get(owner, slice(0, 0))] = 0
-            np.add(ring, mask, out=ring) if site.name < peer else np.subtract(ring, mask, out=ring)
-    for peer, block in terms.kept(site.name).items():
+            np.add(ring, mask, out=ring) if name < peer else np.subtract(ring, mask, out=ring)
+    for peer, block in terms.kept(name).items():
         at = where[peer]
-        if at.stop > at.start:
+        if at.stop > at.start and peer in masks.channels:
             before = max(rows.start - block.start, 0) * row
-            ring[at] += _channel_mask(site, peer, terms, ring[at], before)
-    ring += own_mask(met.own_seeds[terms.slot], terms, ring, start)
-    if terms.mode == "shared":
-        ring += _group_mask(site, site.name, terms, ring, start)
+            ring[at] += masks.channels[peer].like(ring[at], before)
+    for drawn in masks.own:
+        ring += drawn.like(ring, start)
 
 
 def _within(at: slice, rows: slice) -> slice:
@@ -177,35 +200,22 @@ def _within(at: slice, rows: slice) -> slice:
     return slice(start - rows.start, max(start, stop) - rows.start)
 
 
-def pair_mask(secret_key: bytes, peer: bytes, terms: Terms, like: Ring, start: int = 0) -> Ring:
-    """The mask of a pair, from the mask key of one and the public mask key of the other.
-
-    `start`: how many bytes of it go before.
-    """
-    return _drawn(agree(secret_key, peer, b"mask"), terms, like, start)
+def pair_mask(secret_key: bytes, peer: bytes, terms: Terms) -> Stream:
+    """The mask of a pair, from the mask key of one and the public mask key of the other."""
+    return Stream(agree(secret_key, peer, b"mask"), terms.name)
 
 
-def own_mask(seed: bytes, terms: Terms, like: Ring, start: int = 0) -> Ring:
+def own_mask(seed: bytes, terms: Terms) -> Stream:
     """A site's own mask."""
-    return _drawn(seed, terms, like, start)
+    return Stream(seed, terms.name)
 
 
-def _drawn(seed: bytes, terms: Terms, like: Ring, start: int) -> Ring:
-    mask = np.empty(like.shape, like.dtype)
-    fill(seed, terms.name, mask, start)
-    return mask
+def _channel_mask(site: SiteSide, peer: str, terms: Terms) -> Stream:
+    return shared_stream(site, peer, f"rows of {terms.name}/{terms.slot}")
 
 
-def _channel_mask(site: SiteSide, peer: str, terms: Terms, like: Ring, start: int = 0) -> Ring:
-    mask = np.empty(like.shape, like.dtype)
-    fill_shared(site, peer, f"rows of {terms.name}/{terms.slot}", mask, start)
-    return mask
-
-
-def _group_mask(site: SiteSide, name: str, terms: Terms, like: Ring, start: int = 0) -> Ring:
-    mask = np.empty(like.shape, like.dtype)
-    fill_shared(site, EVERYBODY, f"total of {terms.name}/{terms.slot}/{name}", mask, start)
-    return mask
+def _group_mask(site: SiteSide, name: str, terms: Terms) -> Stream:
+    return shared_stream(site, EVERYBODY, f"total of {terms.name}/{terms.slot}/{name}")
 
 
 def unmask(site: SiteSide, request: Unmask) -> Revealed:
@@ -246,10 +256,10 @@ def deliver(site: SiteSide, request: Deliver) -> Message:
     if terms.mode == "rows":
         ring += sent.own.astype(form.ring)
         for peer in _peers(site, request):
-            ring -= _channel_mask(site, peer, terms, ring)
+            ring -= _channel_mask(site, peer, terms).like(ring)
     elif terms.slot >= 0:
         for name in request.contributors:
-            ring -= _group_mask(site, name, terms, ring)
+            ring -= _group_mask(site, name, terms).like(ring)
     return site.answer(kind(decode(ring, form)))
 
 
