@@ -13,7 +13,9 @@ from colabel.errors import RemoteProtocolError
 
 FORMAT = 1
 SESSION_LENGTH = 32
-_DTYPES = frozenset({"|b1", "|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f4", "<f8"})
+_DTYPES = frozenset(
+    {"|b1", "|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8"}
+)
 
 _MALFORMED = (msgspec.MsgspecError, ValueError, TypeError)
 

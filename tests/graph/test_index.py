@@ -92,11 +92,12 @@ def test_influence_nearly_is_within_its_bound():
     graph, columns = normalise(adjacency(near)), np.arange(0, 800, 20)
     every = np.arange(800)
     exact = Reach(graph, 0.9, columns).part(every)
-    nearly = Reach(graph, 0.9, columns, nearly=True).part(every)
+    reach = Reach(graph, 0.9, columns, nearly=True)
+    nearly = reach.part(every).astype(np.float64) / reach.scale
     lengths = np.linalg.norm(exact, axis=0)
-    assert (np.linalg.norm(nearly - exact, axis=0) <= 1.05 * GAIN * lengths).all()
+    assert (np.linalg.norm(nearly - exact, axis=0) <= 1.5 * GAIN * lengths).all()
     assert np.abs(nearly - exact).max() > 0
-    few = Reach(graph, 0.9, columns, nearly=True).part(every[:7], np.array([3, 5]))
+    few = reach.part(every[:7], np.array([3, 5])).astype(np.float64) / reach.scale
     np.testing.assert_allclose(few, nearly[:7, [3, 5]], atol=2e-3 * exact.max())
 
 
@@ -104,6 +105,25 @@ def plan_for(sites, **settings):
     return LabellingPlan(
         n_classes=len(sites.classes), n_bits=N_BITS, seed=bytes(32), hamming="sketch", **settings
     )
+
+
+def test_the_bytes_of_very_many_points_are_foretold(monkeypatch):
+    from colabel.federation import cost, graphs
+    from colabel.protocols.keys import Group, Welcome
+
+    sites = make_sites(3, 60, n_labels=9)
+    took = []
+    for large in (1000, 100):
+        monkeypatch.setattr(graphs, "LARGE", large)
+        plan, group = plan_for(sites), {}
+        for site in sites.sites:
+            size = len(site), int(site.labelled.sum()), site.points.shape[1]
+            group[site.name] = Welcome(*size)
+        found = label(sites, plan).costs
+        said = cost.cost(Group(group), plan)
+        took.append(said.bytes_down)
+        assert (found.bytes_up(), found.bytes_down()) == (said.bytes_up, said.bytes_down)
+    assert took[1] < took[0]
 
 
 def test_labels_hardly_change():

@@ -13,13 +13,14 @@ from colabel.conversation import Done, Message
 from colabel.features import by_name as features_by_name
 from colabel.features import moments
 from colabel.federation import tuning
-from colabel.federation.graphs import labelled, rows_of, sources
+from colabel.federation.graphs import labelled, reaches_nearly, rows_of, sources
 from colabel.federation.influence import parts
 from colabel.federation.moments import PointSums, SumPoints
 from colabel.federation.own_labels import Influence, InfluencePart, OwnScores
 from colabel.federation.own_trials import N_RATINGS, Rate, TriedScores, Try
 from colabel.federation.plan import LabellingPlan
 from colabel.graph.index import LARGE, SEEN
+from colabel.graph.reach import dtype_of
 from colabel.protocols import setup
 from colabel.protocols.cost import NOTHING, Cost
 from colabel.protocols.hamming import by_name
@@ -100,8 +101,9 @@ def _sums(group: Group, plan: LabellingPlan) -> Iterator[_Sum]:
         yield _Sum(terms, Rate, asked, N_RATINGS, n_candidates)
     owners = rows_of(group, plan)
     *_, last = parts(sources(group, plan), sum(owners.values()))
+    rows = tuple(owners.values())
     asked = {
-        name: _bytes_of(Influence(_blank(owners, span), tuple(owners.values()), 0.0, span.start))
+        name: _bytes_of(Influence(_blank(group, plan, span), rows, 0.0, span.start))
         for name, span in last.items()
     }
     terms = Terms("influence", "rows", "scores", -1, names, _with_counts(owners))
@@ -115,16 +117,19 @@ def _early_parts(group: Group, plan: LabellingPlan) -> Cost:
     for spans in early:
         down = 0
         for span in spans.values():
-            request = InfluencePart(_blank(owners, span), tuple(owners.values()), span.start)
-            bare = msgspec.structs.replace(request, columns=np.empty((0, 0), np.float32))
+            columns = _blank(group, plan, span)
+            request = InfluencePart(columns, tuple(owners.values()), span.start)
+            bare = msgspec.structs.replace(request, columns=np.empty((0, 0), columns.dtype))
             down += weigh("server", bare, _bytes_of(request) - len(pack(bare)))
         total += Cost(sum(weigh(name, Done()) for name in spans), down, 1, 0.0)
     return total
 
 
-def _blank(owners: Mapping[str, int], span: range) -> np.ndarray:
-    """Columns that take no memory: one zero that looks like many."""
-    return np.broadcast_to(np.float32(0), (sum(owners.values()), len(span)))
+def _blank(group: Group, plan: LabellingPlan, span: range) -> np.ndarray:
+    """Columns of influence that take no memory: one zero that looks like many."""
+    n_points = sum(size.n_points for size in group.sizes.values())
+    zero = np.zeros((), dtype_of(nearly=reaches_nearly(n_points, plan)))
+    return np.broadcast_to(zero, (sum(rows_of(group, plan).values()), len(span)))
 
 
 def _with_counts(owners: Mapping[str, int]) -> dict[str, int]:
@@ -134,9 +139,9 @@ def _with_counts(owners: Mapping[str, int]) -> dict[str, int]:
 
 def _bytes_of(request: Try | Influence | InfluencePart) -> int:
     """The length of a request as bytes, without making its columns."""
-    shape = request.columns.shape
-    nothing = np.empty((0,) * len(shape), np.float32)
-    return len(pack(msgspec.structs.replace(request, columns=nothing))) + blank_array("<f4", *shape)
+    shape, dtype = request.columns.shape, request.columns.dtype
+    bare = msgspec.structs.replace(request, columns=np.empty((0,) * len(shape), dtype))
+    return len(pack(bare)) + blank_array(dtype.str, *shape)
 
 
 def _computing(group: Group, plan: LabellingPlan) -> float:

@@ -34,8 +34,13 @@ def reach_of(
     weights: Weights, alpha: float, columns: Positions, plan: LabellingPlan, *, keep: bool = False
 ) -> Reach:
     """How far labels at these points reach; to 1e-7 unless there are very many points."""
-    nearly = len(weights.density) >= LARGE and plan.neighbor_search != "exact"
+    nearly = reaches_nearly(len(weights.density), plan)
     return Reach(normalise(weights), alpha, columns, nearly=nearly, keep=keep)
+
+
+def reaches_nearly(n_points: int, plan: LabellingPlan) -> bool:
+    """Whether there are so many points that columns of influence are not exact."""
+    return n_points >= LARGE and plan.neighbor_search != "exact"
 
 
 def weigh(near: Neighbours, plan: LabellingPlan) -> Weights:

@@ -21,11 +21,11 @@ from colabel.federation.own_labels import REACH, Influence, InfluencePart, OwnSc
 from colabel.protocols.keys import Group
 from colabel.protocols.sums import Sums
 
-MOST_SENT = 2**27  # numbers of 4 bytes, to all sites together
+MOST_SENT = 2**27  # numbers of 2 or 4 bytes, to all sites together
 SCORES = "class scores and class counts"
 
 Positions = NDArray[np.intp]
-Columns = Callable[[Positions], NDArray[np.float32]]
+Columns = Callable[[Positions], NDArray[np.floating]]
 
 
 def parts(flow: Mapping[str, int], n_rows: int) -> Iterator[dict[str, range]]:
@@ -78,7 +78,7 @@ def _firsts(flow: Mapping[str, int]) -> dict[str, int]:
 
 def _cut(
     columns: Columns, spans: Mapping[str, range], firsts: Mapping[str, int]
-) -> dict[str, NDArray[np.float32]]:
+) -> dict[str, NDArray[np.floating]]:
     """The columns of these labels of each site."""
     places = [firsts[name] + np.arange(span.start, span.stop) for name, span in spans.items()]
     found = columns(np.concatenate(places))

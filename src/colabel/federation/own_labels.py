@@ -20,10 +20,12 @@ from colabel.federation.plan import Agreed, LabellingPlan
 from colabel.federation.site import SiteSession
 from colabel.graph import scores
 from colabel.graph.codes import codes, hyperplanes
+from colabel.graph.reach import LARGEST
 from colabel.protocols.keys import Hello, SharedSeed, Sizes, Welcome, introduce
 from colabel.protocols.sums import Mode, Summand, Summed, Total
 from colabel.wire import unpack
 
+_ROWS = 2**14
 REACH = Release("how far its own labels reach the points of every site", "each site", "in clear")
 
 
@@ -171,7 +173,12 @@ def _scored(
         session.refuse("labels skipped or counted twice", str(before.first), str(request.first))
     chosen = session.role.sources(session)[request.first : request.first + n_columns]
     check_columns(session, request.columns, request.owners, (sum(request.owners), len(chosen)))
-    scored: NDArray[np.float64] = request.columns.astype(np.float64) @ chosen
+    if request.columns.dtype == np.float16:
+        chosen = chosen / LARGEST  # so that sums stay in their range
+    scored = np.empty((len(request.columns), chosen.shape[1]))
+    for start in range(0, len(scored), _ROWS):  # never all columns in float64 at once
+        part = slice(start, start + _ROWS)
+        np.matmul(request.columns[part].astype(np.float64), chosen, out=scored[part])
     if before is not None:
         if before.scored.shape != scored.shape:
             session.refuse("other owners", str(before.scored.shape), str(scored.shape))

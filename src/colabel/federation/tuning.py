@@ -114,8 +114,8 @@ def choose(group: Group, sums: Sums, near: Neighbours, plan: LabellingPlan) -> C
     """
     options, picked = candidates(group, plan), held_out(group, plan)
     at = flowing(group, plan)
-    only = len(options) == 1
-    usual = Choice(*options[0], USUAL_EXPONENT, *_graph(near, options[0], at, plan, keep=only))
+    again = len(options) == 1 and len(picked) > 0  # tried, and then used
+    usual = Choice(*options[0], USUAL_EXPONENT, *_graph(near, options[0], at, plan, keep=again))
     if not len(picked):
         return usual
     kept = np.delete(np.arange(len(at)), picked)
