@@ -5,10 +5,12 @@ python -m bench.training fashion_mnist|cifar10 [--data-dir DATA] [--seeds 3] [--
 
 100 sites (50 on CIFAR-10), 5 take part in a round; 20,000 points in the sites, 2,000 to choose
 the best round and the learning rate by, 5,000 to test. Non-iid: 5 classes at each site, for
-labelled and unlabelled points alike. Every method sees the same draws, has the same number of
-rounds and of steps in a round; its learning rate is the one of RATES that is best on the
-validation points of seed 100, which is used for nothing else (`--tune`: iid, 5 % labelled, all
-sites with labels; ours take the rate of FedProp).
+labelled and unlabelled points alike. "Silos": 5 sites of 1,000 points with 10 labels each, which
+take part in every round, so that all labels are in the graph, and the warm-up is 5 rounds, not 20.
+Every method sees the same draws, has the same number of rounds and of steps in a round; its
+learning rate is the one of RATES that is best on the validation points of seed 100, which is used
+for nothing else (`--tune`: iid, 5 % labelled, all sites with labels; ours take the rate of
+FedProp). A warm-up is run once for all methods that begin with it at the same rate.
 
 Results are appended run by run: a run that is there already is not repeated.
 """
@@ -19,6 +21,7 @@ import multiprocessing
 import os
 import time
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,16 +35,18 @@ from colabel.errors import Diverged
 from colabel.federation.methods import METHODS, method
 from colabel.federation.presets import paper_graph
 from colabel.federation.training_plan import Stage, TrainingPlan
+from colabel.jobs.checkpoint import Checkpoint
 from colabel.jobs.train import train_sites
 from colabel.learning.judging import Judge
 from colabel.learning.models import ModelPlan
 from colabel.learning.plan import LocalPlan, OptimiserPlan
 from colabel.randomness import data as data_randomness
 
-RATES = (0.01, 0.03, 0.1)
+RATES = (0.003, 0.01, 0.03, 0.1)
 TUNING_SEED = 100
 N_POINTS, N_VALIDATION, N_TEST = 20_000, 2_000, 5_000
-WARM_UP, ROUNDS, STEPS = 20, 40, 20
+N_IN_SILOS, PER_ROUND = 5_000, 5
+WARM_UP, ALL_ROUNDS, STEPS = 20, 60, 20
 N_SITES = {"fashion_mnist": 100, "cifar10": 50}
 PAPERS = (
     "fedavg",
@@ -63,15 +68,33 @@ class Cell(NamedTuple):
 
     partition: str
     share: float
-    half: bool
+    half: bool = False
+    silos: bool = False
 
     def __str__(self) -> str:
-        sites = "half of the sites" if self.half else "all sites"
+        sites = "half of the sites" if self.half else "5 silos" if self.silos else "all sites"
         kind = "iid" if self.partition == "iid" else "non-iid"
         return f"{kind}, {self.share:.0%} labelled, at {sites}"
 
+    @property
+    def n_points(self) -> int:
+        """At all sites together."""
+        return N_IN_SILOS if self.silos else N_POINTS
 
-CELLS = tuple(Cell(*c) for c in product(("iid", "classes:5"), (0.01, 0.05), (False, True)))
+    @property
+    def warm_up(self) -> int:
+        """Rounds on labels only."""
+        return 5 if self.silos else WARM_UP
+
+    def n_sites(self, name: str) -> int:
+        """How many there are."""
+        return PER_ROUND if self.silos else N_SITES[name]
+
+
+CELLS = (
+    *(Cell(*c) for c in product(("iid", "classes:5"), (0.01, 0.05), (False, True))),
+    *(Cell(partition, 0.01, silos=True) for partition in ("iid", "classes:5")),
+)
 
 
 TUNING_CELL = Cell("iid", 0.05, half=False)
@@ -87,20 +110,21 @@ class Federation(NamedTuple):
     model: ModelPlan
 
 
+@lru_cache(maxsize=2)
 def federation(name: str, cell: Cell, seed: int, data_dir: str | None) -> Federation:
     """Rows drawn, dealt and masked by the seed."""
     benchmark = load(name, data_dir)
     images = benchmark.points
     images = images[:, None] if images.ndim == 3 else images.transpose(0, 3, 1, 2)
     rng = data_randomness(seed, "bench training")
-    drawn = rng.permutation(benchmark.train_rows)[: N_POINTS + N_VALIDATION]
-    held = {"train": drawn[:N_POINTS], "validation": drawn[N_POINTS:]}
+    n_points, n_sites = cell.n_points, cell.n_sites(name)
+    drawn = rng.permutation(benchmark.train_rows)[: n_points + N_VALIDATION]
+    held = {"train": drawn[:n_points], "validation": drawn[n_points:]}
     held["test"] = rng.permutation(benchmark.test_rows)[:N_TEST]
     points = {part: np.ascontiguousarray(images[rows]) for part, rows in held.items()}
     labels = {part: benchmark.labels[rows] for part, rows in held.items()}
-    n_sites = N_SITES[name]
     mask = LabelMask(
-        n_labels=round(cell.share * N_POINTS),
+        n_labels=round(cell.share * n_points),
         n_sites_with_labels=n_sites // 2 if cell.half else n_sites,
         every_class=True,
     )
@@ -114,7 +138,7 @@ def federation(name: str, cell: Cell, seed: int, data_dir: str | None) -> Federa
         site: labels["train"][list(rows)]
         for site, rows in zip(split.sites, split.rows, strict=True)
     }
-    spread = points["train"].reshape(N_POINTS, points["train"].shape[1], -1).astype(np.float64)
+    spread = points["train"].reshape(n_points, points["train"].shape[1], -1).astype(np.float64)
     model = ModelPlan(
         name="tiny_cnn",
         shape=points["train"].shape[1:],
@@ -127,12 +151,12 @@ def federation(name: str, cell: Cell, seed: int, data_dir: str | None) -> Federa
     return Federation(sites, truth, *judges, model)
 
 
-def base(model: ModelPlan, rate: float, seed: int) -> TrainingPlan:
+def base(model: ModelPlan, warm_up: int, rate: float, seed: int) -> TrainingPlan:
     """What all methods share."""
     graph = replace(paper_graph(model.n_classes, hamming="clear", seed=bytes(32)), keep_labels=True)
     return TrainingPlan(
         model=model,
-        stages=(Stage(rounds=WARM_UP), Stage(rounds=ROUNDS)),
+        stages=(Stage(rounds=warm_up), Stage(rounds=ALL_ROUNDS - warm_up)),
         local=LocalPlan(
             steps=STEPS,
             labelled_batch=10,
@@ -141,7 +165,8 @@ def base(model: ModelPlan, rate: float, seed: int) -> TrainingPlan:
             optimiser=OptimiserPlan(rate=rate, weight_decay=2e-4, cosine_rounds=120),
         ),
         graph=graph,
-        judge_every=10,
+        sites_per_round=PER_ROUND,
+        judge_every=5,
         seed=seed,
     )
 
@@ -173,7 +198,7 @@ def plan_of(name: str, base_plan: TrainingPlan) -> TrainingPlan:
     if name == "fedavg":  # labels only from the first round to the last
         return plan
     if name.startswith("protofssl"):  # it knows no head, so no warm-up with one either
-        stages = (Stage(rounds=WARM_UP + ROUNDS, terms=plan.stages[-1].terms),)
+        stages = (Stage(rounds=ALL_ROUNDS, terms=plan.stages[-1].terms),)
         return replace(plan, stages=stages, model=replace(plan.model, head=False)).validate()
     return plan
 
@@ -193,16 +218,31 @@ class Run(NamedTuple):
         return f"{self.cell} | {self.method} | {self.rate} | {self.seed}"
 
 
+@lru_cache(maxsize=4)
+def warmed_up(
+    data: str, cell: Cell, seed: int, data_dir: str | None, plan: TrainingPlan
+) -> Checkpoint:
+    """The rounds on labels only, which most methods begin with."""
+    found, kept = federation(data, cell, seed, data_dir), []
+    train_sites(found.sites, plan, judge=found.validation, truth=found.truth, keep=kept.append)
+    return kept[-1]
+
+
 def train_once(run: Run, data_dir: str | None) -> dict[str, Any]:
     """Train, and judge the round that is best on the validation points by the test points."""
     said = {**run._asdict(), "key": run.key, "cell": str(run.cell)}
     found = federation(run.data, run.cell, run.seed, data_dir)
-    plan = plan_of(run.method, base(found.model, run.rate, run.seed))
+    plain = base(found.model, run.cell.warm_up, run.rate, run.seed)
+    plan = plan_of(run.method, plain)
     validation = Judge(plan.model, found.validation.points.numpy(), found.validation.labels)
     test = Judge(plan.model, found.test.points.numpy(), found.test.labels)
     started = time.perf_counter()
     try:
-        outcome = train_sites(found.sites, plan, judge=validation, truth=found.truth)
+        begin = None
+        if len(plan.stages) > 1 and plan.stages[0] == plain.stages[0]:
+            warm = replace(plain, stages=plain.stages[:1])
+            begin = warmed_up(run.data, run.cell, run.seed, data_dir, warm)
+        outcome = train_sites(found.sites, plan, judge=validation, truth=found.truth, state=begin)
     except Diverged:
         return {**said, "test": 0.1, "validation": 0.0, "diverged": True}
     state, history = outcome.state, outcome.history
@@ -248,8 +288,16 @@ def wanted(options: argparse.Namespace, rows: list[dict[str, Any]]) -> Iterator[
                 yield run
 
 
-def _work(task: tuple[Run, str | None]) -> dict[str, Any]:
-    return train_once(*task)
+def together(runs: Iterator[Run]) -> list[list[Run]]:
+    """Those that begin with the same warm-up, for one process."""
+    found: dict[tuple[Cell, int, float], list[Run]] = {}
+    for run in runs:
+        found.setdefault((run.cell, run.seed, run.rate), []).append(run)
+    return list(found.values())
+
+
+def _work(task: tuple[list[Run], str | None]) -> list[dict[str, Any]]:
+    return [train_once(run, task[1]) for run in task[0]]
 
 
 def main() -> None:
@@ -269,13 +317,14 @@ def main() -> None:
     options = parser.parse_args()
     out = options.out or Path("bench/results") / f"training_{options.data}.jsonl"
     rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-    tasks = [(run, options.data_dir) for run in wanted(options, rows)]
+    tasks = [(runs, options.data_dir) for runs in together(wanted(options, rows))]
     started = time.perf_counter()
     with multiprocessing.get_context("spawn").Pool(options.workers) as pool:
-        for row in pool.imap_unordered(_work, tasks):
+        for found in pool.imap_unordered(_work, tasks):
             with out.open("a") as stream:
-                stream.write(json.dumps(row) + "\n")
-            print(f"{row['key']}: {row['test']:.3f}", flush=True)
+                stream.writelines(json.dumps(row) + "\n" for row in found)
+            for row in found:
+                print(f"{row['key']}: {row['test']:.3f} {row.get('seconds')}", flush=True)
     print(f"{(time.perf_counter() - started) / 60:.1f} min on {machine()}")
 
 
