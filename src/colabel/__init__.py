@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from colabel.data import Site, Sites
     from colabel.errors import ColabelError, ColabelWarning, InputError, Problem
     from colabel.estimators import (
+        CoTraining,
         CrossClientLabelPropagation,
         PerSiteLabelPropagation,
         PooledLabelPropagation,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CoTraining",
     "ColabelError",
     "ColabelWarning",
     "CrossClientLabelPropagation",
@@ -36,6 +38,7 @@ _ROOMS = {
     "colabel.data": ("Site", "Sites"),
     "colabel.errors": ("ColabelError", "ColabelWarning", "InputError", "Problem"),
     "colabel.estimators": (
+        "CoTraining",
         "CrossClientLabelPropagation",
         "PerSiteLabelPropagation",
         "PooledLabelPropagation",

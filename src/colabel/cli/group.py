@@ -8,7 +8,19 @@ from typing import Any, NoReturn
 
 import click
 
-from colabel.cli import completion, cost, demo, doctor, label, report, reproduce, site, split, train
+from colabel.cli import (
+    completion,
+    cost,
+    cotrain,
+    demo,
+    doctor,
+    label,
+    report,
+    reproduce,
+    site,
+    split,
+    train,
+)
 from colabel.cli.exits import Ending, ending_of
 from colabel.cli.screen import Screen
 
@@ -80,6 +92,7 @@ def main(context: click.Context) -> None:
 for _verb in (
     label.label,
     train.train,
+    cotrain.cotrain,
     reproduce.reproduce,
     cost.cost,
     split.split,

@@ -1,9 +1,15 @@
 """The scikit-learn interface."""
 
+from colabel.estimators.cotraining import CoTraining
 from colabel.estimators.propagation import (
     CrossClientLabelPropagation,
     PerSiteLabelPropagation,
     PooledLabelPropagation,
 )
 
-__all__ = ["CrossClientLabelPropagation", "PerSiteLabelPropagation", "PooledLabelPropagation"]
+__all__ = [
+    "CoTraining",
+    "CrossClientLabelPropagation",
+    "PerSiteLabelPropagation",
+    "PooledLabelPropagation",
+]

@@ -5,11 +5,13 @@ from typing import BinaryIO
 
 from colabel.data import write_atomically
 from colabel.errors import InputError, Problem
+from colabel.report.cotraining_page import render_cotraining
+from colabel.report.cotraining_results import CotrainingResults
 from colabel.report.page import render
 from colabel.report.results import Results
 from colabel.report.training_page import render_training
 from colabel.report.training_results import TrainingResults
-from colabel.runs.folder import LEDGER, REPORT, RESULTS, TRAIN, StoredLedger
+from colabel.runs.folder import COTRAIN, LEDGER, REPORT, RESULTS, TRAIN, StoredLedger
 from colabel.runs.record import RECORD, read_json, read_record
 
 
@@ -25,6 +27,9 @@ def write_report(folder: Path) -> Path:
     if record.verb == TRAIN:
         training = read_json(folder / RESULTS, TrainingResults)
         html = render_training(record, training, ledger).encode()
+    elif record.verb == COTRAIN:
+        cotraining = read_json(folder / RESULTS, CotrainingResults)
+        html = render_cotraining(record, cotraining, ledger).encode()
     else:
         html = render(record, read_json(folder / RESULTS, Results), ledger).encode()
 

@@ -26,6 +26,7 @@ CHECKPOINT = "checkpoint.safetensors"
 MODEL = "model.safetensors"
 MODEL_CARD = "model.json"
 TRAIN = "train"  # the verb of runs that train a model
+COTRAIN = "cotrain"  # and of those in which every site trains its own
 _OURS = (RECORD, EVENTS, LEDGER, RESULTS, LABELS, REPORT, CHECKPOINT, MODEL, MODEL_CARD)
 
 
