@@ -6,7 +6,7 @@ python -m bench.training fashion_mnist|cifar10 [--data-dir DATA] [--seeds 3] [--
 100 sites (50 on CIFAR-10), 5 take part in a round; 20,000 points in the sites, 2,000 to choose
 the best round and the learning rate by, 5,000 to test. Non-iid: 5 classes at each site, for
 labelled and unlabelled points alike. "Silos": 5 sites of 1,000 points with 10 labels each, which
-take part in every round, so that all labels are in the graph, and the warm-up is 5 rounds, not 20.
+take part in every round, so that all labels are in the graph, and the warm-up is 10 rounds, not 40.
 Every method sees the same draws, has the same number of rounds and of steps in a round; its
 learning rate is the one of RATES that is best on the validation points of seed 100, which is used
 for nothing else (`--tune`: iid, 5 % labelled, all sites with labels; ours take the rate of
@@ -46,7 +46,7 @@ RATES = (0.003, 0.01, 0.03, 0.1)
 TUNING_SEED = 100
 N_POINTS, N_VALIDATION, N_TEST = 20_000, 2_000, 5_000
 N_IN_SILOS, PER_ROUND = 5_000, 5
-WARM_UP, ALL_ROUNDS, STEPS = 20, 60, 20
+WARM_UP, ALL_ROUNDS, STEPS = 40, 70, 10
 N_SITES = {"fashion_mnist": 100, "cifar10": 50}
 PAPERS = (
     "fedavg",
@@ -84,7 +84,7 @@ class Cell(NamedTuple):
     @property
     def warm_up(self) -> int:
         """Rounds on labels only."""
-        return 5 if self.silos else WARM_UP
+        return 10 if self.silos else WARM_UP
 
     def n_sites(self, name: str) -> int:
         """How many there are."""
