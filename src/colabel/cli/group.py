@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import click
 
 from colabel.cli import (
+    audit,
     completion,
     cost,
     cotrain,
@@ -93,6 +94,7 @@ for _verb in (
     label.label,
     train.train,
     cotrain.cotrain,
+    audit.audit,
     reproduce.reproduce,
     cost.cost,
     split.split,

@@ -72,7 +72,7 @@ def pate(
 def aggregate(counts: NDArray[np.float64], plan: CotrainingPlan, gnmax: Gnmax | None) -> Labels:
     """What is released of the counts. Noise is drawn anew in every call, and cannot be seeded.
 
-    Of the noisy counts nothing but their order leaves: that they are floats shows nowhere.
+    Of noisy counts nothing leaves but which one is largest: that they are floats shows nowhere.
     """
     if gnmax is None:
         return consensus(counts, plan.consensus, plan.seed, 0)

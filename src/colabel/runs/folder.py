@@ -25,9 +25,13 @@ REPORT = "report.html"
 CHECKPOINT = "checkpoint.safetensors"
 MODEL = "model.safetensors"
 MODEL_CARD = "model.json"
+AUDIT, AUDIT_PLOT = "audit.json", "audit.svg"
 TRAIN = "train"  # the verb of runs that train a model
 COTRAIN = "cotrain"  # and of those in which every site trains its own
-_OURS = (RECORD, EVENTS, LEDGER, RESULTS, LABELS, REPORT, CHECKPOINT, MODEL, MODEL_CARD)
+_OURS = (
+    *(RECORD, EVENTS, LEDGER, RESULTS, LABELS, REPORT, CHECKPOINT, MODEL, MODEL_CARD),
+    *(AUDIT, AUDIT_PLOT),
+)
 
 
 class StoredLedger(msgspec.Struct):
