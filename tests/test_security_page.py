@@ -11,6 +11,8 @@ import pytest
 from colabel.crypto import lwe, wide
 from colabel.engines.local import LocalEngine
 from colabel.federation import own_labels, own_trials
+from colabel.federation.cotraining_plan import CotrainingPlan
+from colabel.federation.cotraining_reveals import cotraining_reveals
 from colabel.federation.graphs import labelled, scored
 from colabel.federation.labelling import cross_client_labels
 from colabel.federation.plan import LabellingPlan
@@ -48,6 +50,14 @@ def test_the_page_has_every_entry_of_every_ledger():
     for way, features, seed in product(WAYS, ("identity", "scaled"), (None, b"s" * 32)):
         plan = LabellingPlan(n_classes=2, hamming=way, features=features, seed=seed)
         for release in reveals(plan):
+            unmasked = release.what.removeprefix("each site's ")
+            assert unmasked in PAGE or release.what in PAGE, release
+
+
+def test_the_page_has_every_entry_of_co_training():
+    for votes, exchange in product(("clear", "masked"), ("labels", "scores")):
+        plan = CotrainingPlan(n_classes=2, n_public=1, public="", votes=votes, exchange=exchange)
+        for release in cotraining_reveals(plan):
             unmasked = release.what.removeprefix("each site's ")
             assert unmasked in PAGE or release.what in PAGE, release
 
