@@ -62,6 +62,6 @@ $(CORE): pyproject.toml constraints.txt
 # torch first and alone: asked for together with the rest, pip may choose its CUDA build
 $(ALL): $(CORE)
 	$(BIN)/pip install --quiet -c constraints.txt torch==2.13.0
-	$(BIN)/pip install --quiet -c constraints.txt -e ".[torch,vision,text,images,dp,cotrain,test,lint,docs]"
+	$(BIN)/pip install --quiet -c constraints.txt -e ".[torch,vision,text,language,images,dp,cotrain,test,lint,docs]"
 	$(BIN)/pip check
 	touch $@

@@ -2,12 +2,12 @@
 
 import pytest
 import torch
-from test_models import plan_for
+from test_models import IMAGES, plan_for
 from torch.utils.flop_counter import FlopCounterMode
 
 from colabel.learning.flops import forward, of_one_point
 from colabel.learning.local import update
-from colabel.learning.models import MODELS, make
+from colabel.learning.models import make
 from colabel.learning.plan import LocalPlan
 from colabel.learning.pseudo_labels import only_truth
 from colabel.learning.round_costs import TABLE_1, Setting, fedavg, fedprop, protofssl
@@ -23,7 +23,7 @@ PAPER = {  # [ProtoFSSL table 2]
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", IMAGES)
 def test_products_are_those_that_torch_counts(name):
     plan = plan_for(name)
     network = make(plan).eval()
@@ -43,7 +43,7 @@ def test_the_rest_by_hand():
     assert normed == relus * 3 + pools + skips
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", IMAGES)
 def test_a_plan_says_the_same_as_its_network(name):
     plan = plan_for(name)
     assert of_one_point(plan) == forward(make(plan), plan.shape)

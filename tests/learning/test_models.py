@@ -9,6 +9,7 @@ from colabel.learning.models import MODELS, ModelPlan, make
 from colabel.learning.parameters import flatten, read, shapes, unflatten, write
 from colabel.learning.pseudo_labels import embed, predict
 
+IMAGES = [name for name in MODELS if not name.startswith("gpt2")]  # they read tokens
 SHAPES = {"fedct_mlp": (1, 28, 28), "mlp_head": (40,), "linear_mlp": (784,)}
 
 
@@ -21,7 +22,7 @@ def count(module):
     return sum(held.numel() for held in module.parameters())
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", IMAGES)
 def test_embeddings_are_as_wide_as_promised_and_logits_one_per_class(name):
     plan = plan_for(name)
     network = make(plan)
@@ -31,7 +32,7 @@ def test_embeddings_are_as_wide_as_promised_and_logits_one_per_class(name):
     np.testing.assert_allclose(predict(network, points, plan).sum(dim=1), 1, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", IMAGES)
 def test_parameters_travel_as_they_are(name):
     plan = plan_for(name)
     first, second = make(plan, 0), make(plan, 1)

@@ -27,7 +27,7 @@ from colabel.cotrain.consensus import NONE, consensus
 from colabel.cotrain.packing import Packed, pack_labels
 from colabel.errors import SitesLost
 from colabel.federation.cotraining_plan import CotrainingPlan
-from colabel.federation.own_cotraining import CONSENSUS, Answer, Finish, LabelPublic
+from colabel.federation.own_cotraining import CONSENSUS, Answer, Finish, LabelAgain, LabelPublic
 from colabel.federation.released import added_up, form_of, rows_of
 from colabel.protocols.keys import Group, hello
 from colabel.protocols.replies import expect, refuse
@@ -60,13 +60,13 @@ def cotrain(
     names: Sequence[str], plan: CotrainingPlan, *, tell: Tell = _nothing
 ) -> Conversation[CoTrained]:
     """All turns; every site ends with a model of its own."""
-    group, sums = yield from _meet(names, plan)
+    group, sums = yield from meet(names, plan)
     packed: Packed | None = None  # line 1: P ← ∅
     shares: NDArray[np.float32] | None = None
     before = np.full(plan.n_public, NONE)
     for turn in range(plan.turns):
-        asked = LabelPublic(turn, packed, shares)
-        votes, came = yield from _votes(group, sums, plan, asked)  # line 10
+        asked = LabelAgain(turn, packed, shares) if turn else LabelPublic(turn)
+        votes, came = yield from votes_of(group, sums, plan, asked)  # line 10
         if plan.exchange == "scores":
             # every site's rows add up to 1, so this is the mean over those that came
             shares = (votes / votes.sum(axis=1, keepdims=True)).astype(np.float32)
@@ -83,14 +83,15 @@ def cotrain(
     return CoTrained(before, votes, tuple(done), shares)
 
 
-def _meet(names: Sequence[str], plan: CotrainingPlan) -> Conversation[tuple[Group, Sums]]:
+def meet(names: Sequence[str], plan: CotrainingPlan) -> Conversation[tuple[Group, Sums]]:
+    """Who takes part, with keys if votes are masked."""
     if plan.votes == "masked":
         return (yield from agree(names, pack(plan), n_masks=plan.n_masks))
     welcomes = yield from hello(names, pack(plan), plan.n_masks)
     return Group(welcomes), ClearSums()
 
 
-def _votes(
+def votes_of(
     group: Group, sums: Sums, plan: CotrainingPlan, asked: LabelPublic
 ) -> Conversation[tuple[NDArray[np.float64], list[str]]]:
     """The votes of all sites that answer, and who was asked or answered."""

@@ -16,6 +16,7 @@ def cotraining_role(desk_of: DeskOf) -> Role:
         **roles.SUMS,
         keys.Hello: own_cotraining.welcome(desk_of),
         own_cotraining.LabelPublic: own_cotraining.label_public(desk_of),
+        own_cotraining.LabelAgain: own_cotraining.label_public(desk_of),
         own_cotraining.Finish: own_cotraining.finish(desk_of),
     }
     return Role(handlers, _never, _never)

@@ -37,11 +37,16 @@ class LabelPublic(Summed, frozen=True):
     """
 
     modes: ClassVar[tuple[Mode, ...]] = ("public",)
-    reveals: ClassVar[tuple[Release, ...]] = (CONSENSUS,)
 
     turn: int
     consensus: Packed | None = None
     shares: np.ndarray | None = None
+
+
+class LabelAgain(LabelPublic, frozen=True):
+    """The same in later turns, which tell the consensus."""
+
+    reveals: ClassVar[tuple[Release, ...]] = (CONSENSUS,)
 
 
 class Answer(Message, frozen=True):

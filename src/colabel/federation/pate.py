@@ -26,8 +26,7 @@ from colabel.conversation import UNPROTECTED, Conversation, Release
 from colabel.cotrain.consensus import NONE, consensus
 from colabel.crypto.gaussian import gaussian
 from colabel.errors import InputError, Problem
-from colabel.federation.cotraining import _meet as meet
-from colabel.federation.cotraining import _votes as votes_of
+from colabel.federation.cotraining import meet, votes_of
 from colabel.federation.cotraining_plan import CotrainingPlan
 from colabel.federation.cotraining_role import cotraining_role
 from colabel.federation.own_cotraining import DeskOf, LabelPublic, label_public

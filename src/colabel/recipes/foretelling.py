@@ -9,7 +9,7 @@ from colabel.federation.sampling import batch_for, sample
 from colabel.federation.training_plan import WITH_GRAPH, Stage, TrainingPlan
 from colabel.federation.training_reveals import training_reveals
 from colabel.jobs.train import will_spend
-from colabel.learning.flops import forward
+from colabel.learning.flops import of_one_point
 from colabel.learning.models import make
 from colabel.learning.parameters import n_bytes, read
 from colabel.privacy.accounting import Spent
@@ -47,9 +47,8 @@ def foretell(ready: Ready, rounds_done: int = 0) -> Foretold:
 
 def expected(plan: TrainingPlan, group: Group, rounds_done: int = 0) -> tuple[float, float, float]:
     """Seconds, bytes up, bytes down of the rounds that are left."""
-    network = make(plan.model)
-    one = forward(network, plan.model.shape).flops
-    model = n_bytes(read(network))
+    one = of_one_point(plan.model).flops
+    model = n_bytes(read(make(plan.model)))
     seconds = up = down = 0.0
     number = 0
     for stage in plan.stages:

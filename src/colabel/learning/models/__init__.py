@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from colabel.errors import InputError, Problem, did_you_mean
 from colabel.learning.models.cnn13 import cnn13, cnn13_unit
 from colabel.learning.models.cotraining import fedct_cifar, fedct_mlp, fedct_svhn, fedct_xray
+from colabel.learning.models.language import gpt2, gpt2_tiny
 from colabel.learning.models.network import Maker, ModelPlan, Network, seeded
 from colabel.learning.models.resnet import resnet9, resnet18
 from colabel.learning.models.small import linear_mlp, mlp_head, small_cnn, tiny_cnn
@@ -16,6 +17,8 @@ MODELS: Mapping[str, Maker] = {
     "fedct_mlp": fedct_mlp,
     "fedct_svhn": fedct_svhn,
     "fedct_xray": fedct_xray,
+    "gpt2": gpt2,
+    "gpt2_tiny": gpt2_tiny,
     "linear_mlp": linear_mlp,
     "mlp_head": mlp_head,
     "resnet18": resnet18,
