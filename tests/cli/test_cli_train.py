@@ -156,7 +156,8 @@ def test_everything_is_listed(shell):
     assert listed["xclp-table4"]["cells"] == 56
     assert set(listed["xclp-table5"]["minutes"]) == {"cpu", "full"}
     assert listed["xclp-table1"]["command"] == "python -m bench.ham10000"
-    assert listed["fedct-table1"]["status"] == "not available yet"
+    assert listed["fedct-table1"]["status"] == "command"
+    assert listed["fedct-table8"]["status"] == "none"
     assert "xclp-table4" in shell("reproduce", "--list").stdout
 
 
@@ -165,9 +166,9 @@ def test_tables_that_other_commands_make(shell):
     assert answer["command"] == "python -m bench.writers"
     assert [33.74, 0.20] in [cell["paper"] for cell in answer["cells"]]
     assert "Run in a checkout" in shell("reproduce", "xclp-table6").stdout
-    later = shell("reproduce", "fedct-table1")
-    assert later.exit_code == 1
-    assert "Not available yet" in later.stderr
+    never = shell("reproduce", "fedct-table8")
+    assert never.exit_code == 1
+    assert "chest X-rays" in never.stderr
 
 
 def test_tables_that_there_are_not(shell):
