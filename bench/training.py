@@ -9,8 +9,8 @@ labelled and unlabelled points alike. "Silos": 5 sites of 1,000 points with 10 l
 take part in every round, so that all labels are in the graph, and the warm-up is 10 rounds, not 40.
 Every method sees the same draws, has the same number of rounds and of steps in a round; its
 learning rate is the one of RATES that is best on the validation points of seed 100, which is used
-for nothing else (`--tune`: iid, 5 % labelled, all sites with labels; ours take the rate of
-FedProp). A warm-up is run once for all methods that begin with it at the same rate.
+for nothing else (`--tune`: iid, all sites with labels, the mean of 1 % and 5 % labelled; ours take
+the rate of FedProp). A warm-up is run once for all methods that begin with it at the same rate.
 
 Results are appended run by run: a run that is there already is not repeated.
 """
@@ -97,7 +97,7 @@ CELLS = (
 )
 
 
-TUNING_CELL = Cell("iid", 0.05, half=False)
+TUNING_CELLS = tuple(Cell("iid", share) for share in (0.01, 0.05))
 
 
 class Federation(NamedTuple):
@@ -264,11 +264,10 @@ def train_once(run: Run, data_dir: str | None) -> dict[str, Any]:
 def tuned(rows: list[dict[str, Any]], name: str) -> float:
     """The rate that is best on the validation points of the tuning seed."""
     like = name if name in METHODS else "fedprop"
-    tried = {
-        row["rate"]: row["validation"]
-        for row in rows
-        if (row["method"], row["seed"]) == (like, TUNING_SEED)
-    }
+    tried: dict[float, float] = {}
+    for row in rows:
+        if (row["method"], row["seed"]) == (like, TUNING_SEED):
+            tried[row["rate"]] = tried.get(row["rate"], 0.0) + row["validation"]
     return max(tried, key=lambda rate: tried[rate]) if tried else RATES[1]
 
 
@@ -277,7 +276,7 @@ def wanted(options: argparse.Namespace, rows: list[dict[str, Any]]) -> Iterator[
     there = {row["key"] for row in rows}
     cells = [CELLS[number] for number in options.cells]
     if options.tune:
-        cells = [TUNING_CELL]
+        cells = list(TUNING_CELLS)
     seeds = [TUNING_SEED] if options.tune else range(options.seeds)
     names = [name for name in options.methods if name in METHODS or not options.tune]
     for seed, cell, name in product(seeds, cells, names):

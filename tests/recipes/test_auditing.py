@@ -7,7 +7,8 @@ from click.testing import CliRunner
 
 from colabel.cli.group import main
 from colabel.errors import InputError
-from colabel.recipes.auditing import audit_run, words_of
+from colabel.recipes.auditing import audit_run
+from colabel.recipes.keys import dotted, nested
 
 DIGITS = """
 title = "Digits"
@@ -69,6 +70,6 @@ def test_other_runs_are_refused(tmp_path):
 
 
 def test_settings_become_a_recipe_again():
-    assert words_of({"a.b": 1, "a.c.d": [2], "x": "y"}, but=("x",)) == {
-        "a": {"b": 1, "c": {"d": [2]}}
-    }
+    data = {"a": {"b": 1, "c": {"d": [2]}}, "x": "y"}
+    assert dotted({**data, "none": None}) == {"a.b": 1, "a.c.d": [2], "x": "y"}
+    assert nested(dotted(data)) == data

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from colabel.cli.screen import Screen
-from colabel.cli.verb import Answer, verb
+from colabel.cli.verb import Answer, data_dir_option, verb
 
 
 @click.command()
@@ -18,13 +18,7 @@ from colabel.cli.verb import Answer, verb
     "--answers", type=click.IntRange(1), default=5, show_default=True, metavar="N",
     help="How many answers about each; as many last turns of a cotrain run.",
 )  # fmt: skip
-@click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path),
-    envvar="COLABEL_DATA",
-    show_envvar=True,
-    help="The folder with the public data sets.",
-)
+@data_dir_option
 @verb
 def audit(
     screen: Screen, run: Path, candidates: int, answers: int, data_dir: Path | None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from colabel.cli.screen import Screen
-from colabel.cli.verb import Answer, verb
+from colabel.cli.verb import Answer, data_dir_option, verb
 
 if TYPE_CHECKING:
     from colabel.recipes.cotraining import CotrainReady
@@ -30,13 +30,7 @@ if TYPE_CHECKING:
     help="The run folder. [runs/cotrain-<time>]",
 )
 @click.option("--force", is_flag=True, help="Replace the run that is in the run folder.")
-@click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path),
-    envvar="COLABEL_DATA",
-    show_envvar=True,
-    help="The folder with the public data sets.",
-)
+@data_dir_option
 @verb
 def cotrain(
     screen: Screen,

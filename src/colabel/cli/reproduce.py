@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from colabel.cli.screen import Screen
-from colabel.cli.verb import Answer, verb
+from colabel.cli.verb import Answer, data_dir_option, verb
 
 if TYPE_CHECKING:
     from colabel.recipes.reading import Cell, Source
@@ -36,13 +36,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Where results are kept and looked for. [runs/reproduce/<table>-<scale>.jsonl]",
 )
-@click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path),
-    envvar="COLABEL_DATA",
-    show_envvar=True,
-    help="The folder with the public data sets.",
-)
+@data_dir_option
 @verb
 def reproduce(
     screen: Screen,

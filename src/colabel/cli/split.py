@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from colabel.cli.screen import Screen
-from colabel.cli.verb import Answer, verb
+from colabel.cli.verb import Answer, data_dir_option, verb
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,13 +42,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="The split file (JSON).",
 )
-@click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path),
-    envvar="COLABEL_DATA",
-    show_envvar=True,
-    help="The folder with the public data sets.",
-)
+@data_dir_option
 @click.option("--site-column", metavar="C", help="Of FILE: groups for the natural partition.")
 @click.option("--label-column", metavar="Y", help="Of FILE: the labels. [label]")
 @click.option("--id-column", metavar="I", help="Of FILE: the ids.")

@@ -7,7 +7,7 @@ import click
 
 from colabel.cli.rounds import shown_rounds
 from colabel.cli.screen import Screen
-from colabel.cli.verb import Answer, verb
+from colabel.cli.verb import Answer, data_dir_option, verb
 
 if TYPE_CHECKING:
     from colabel.recipes.building import Ready
@@ -51,13 +51,7 @@ if TYPE_CHECKING:
     "--mlflow", type=click.Path(path_type=Path), metavar="DIR",
     help="Also write to an MLflow file store in this folder.",
 )  # fmt: skip
-@click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path),
-    envvar="COLABEL_DATA",
-    show_envvar=True,
-    help="The folder with the public data sets.",
-)
+@data_dir_option
 @verb
 def train(
     screen: Screen,

@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,6 +17,15 @@ class Answer:
 
     fields: Mapping[str, Any] = field(default_factory=dict)
     code: int = 0
+
+
+data_dir_option = click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    envvar="COLABEL_DATA",
+    show_envvar=True,
+    help="The folder with the public data sets.",
+)
 
 
 def verb(work: Callable[..., Answer]) -> Callable[..., int]:

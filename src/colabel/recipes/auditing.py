@@ -30,11 +30,10 @@ from colabel.privacy.audit import (
 )
 from colabel.randomness import data as randomness
 from colabel.recipes.cotraining import CotrainReady, checked, ready
+from colabel.recipes.keys import as_struct, nested
 from colabel.report.audit_plot import draw_audit
 from colabel.runs.folder import AUDIT, AUDIT_PLOT, COTRAIN, MODEL, MODEL_CARD, TRAIN
 from colabel.runs.record import RunRecord, read_record
-
-Words = dict[str, Any]
 
 
 def audit_run(
@@ -61,7 +60,7 @@ def _cotraining(
     record: RunRecord, folder: Path, n: int, answers: int, data_dir: Path | None
 ) -> AuditReport:
     seed = record.seeds["run"] or 0
-    again = ready(checked(words_of(record.settings)), seed, data_dir)
+    again = ready(checked(nested(record.settings)), seed, data_dir)
     _same_data(record, {site.name: fingerprint(site) for site in again.sites.sites})
     first = again.sites.sites[0]
     known = np.flatnonzero(first.labelled)
@@ -105,11 +104,11 @@ def _training(
     from colabel.learning.storage import read_model
     from colabel.recipes.building import ready as ready_to_train
     from colabel.recipes.format import Recipe
-    from colabel.recipes.keys import as_struct
 
     del answers  # one model is stored: it answers once
     seed = record.seeds["run"] or 0
-    words = words_of(record.settings, but=("title", "cell", "scale"))
+    names = ("title", "cell", "scale")  # of the run, beside its recipe
+    words = nested({k: v for k, v in record.settings.items() if k not in names})
     made = ready_to_train(as_struct(words, Recipe), seed, data_dir)
     sites = made.dealt.sites.sites
     _same_data(record, {site.name: fingerprint(site) for site in sites})
@@ -158,17 +157,3 @@ def _same_data(record: RunRecord, now: Mapping[str, str]) -> None:
     if record.inputs != dict(now):
         what = "the data are not those of the run"
         raise InputError(Problem(what, "Name the folder with the same data (--data-dir)."))
-
-
-def words_of(settings: Mapping[str, Any], but: tuple[str, ...] = ()) -> Words:
-    """Dotted keys as a recipe again."""
-    words: Words = {}
-    for key, value in settings.items():
-        if key in but:
-            continue
-        *path, last = key.split(".")
-        held = words
-        for part in path:
-            held = held.setdefault(part, {})
-        held[last] = value
-    return words

@@ -14,6 +14,7 @@ from colabel.errors import InputError, Problem
 from colabel.jobs.cotrain import CotrainOutcome, cotrain_sites, learn_alone
 from colabel.privacy.label_accounting import statement, verdict
 from colabel.recipes.cotraining import CotrainReady
+from colabel.recipes.keys import dotted
 from colabel.report import write_report
 from colabel.report.cotraining_results import CotrainingResults, Turn
 from colabel.runs import RunFolder
@@ -65,7 +66,8 @@ def cotrain_into(
     folder: Path, ready: CotrainReady, *, force: bool = False, listen: Listener = _nobody
 ) -> CotrainingResults:
     """The same into a run folder."""
-    settings = {k: v for k, v in _flat(ready).items() if not k.startswith("run.seeds")}
+    settings = dotted(json.loads(msgspec.json.encode(ready.recipe)))
+    settings.pop("run.seeds")
     run = RunFolder.start(
         folder, COTRAIN, settings=settings, seeds={"run": ready.seed}, sites=ready.sites,
         force=force,
@@ -137,18 +139,3 @@ def _results(
         seconds=seconds,
         privacy=said_of_privacy(ready),
     )
-
-
-def _flat(ready: CotrainReady) -> dict[str, Any]:
-    """The recipe as dotted keys."""
-    flat: dict[str, Any] = {}
-
-    def spread(held: Any, where: str) -> None:
-        if isinstance(held, dict):
-            for key, value in held.items():
-                spread(value, f"{where}.{key}" if where else key)
-        elif held is not None:
-            flat[where] = held
-
-    spread(json.loads(msgspec.json.encode(ready.recipe)), "")
-    return flat

@@ -72,3 +72,26 @@ def struct_of(kind: Any) -> type[msgspec.Struct] | None:
         if isinstance(option, type) and issubclass(option, msgspec.Struct):
             return option
     return None
+
+
+def dotted(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested keys as `a.b`, without those that are not given."""
+    flat: dict[str, Any] = {}
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            flat |= {f"{key}.{inner}": held for inner, held in dotted(value).items()}
+        elif value is not None:
+            flat[key] = value
+    return flat
+
+
+def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """The same back again."""
+    data: dict[str, Any] = {}
+    for key, value in flat.items():
+        *path, last = key.split(".")
+        held = data
+        for part in path:
+            held = held.setdefault(part, {})
+        held[last] = value
+    return data

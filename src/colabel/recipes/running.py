@@ -16,6 +16,7 @@ from colabel.learning.storage import Card, write_model
 from colabel.learning.terms.base import Shared
 from colabel.recipes.building import Ready
 from colabel.recipes.format import Recipe
+from colabel.recipes.keys import dotted
 from colabel.report import write_report
 from colabel.report.training_results import (
     PrivacySpent,
@@ -162,17 +163,10 @@ def digest_of(recipe: Recipe, seed: int) -> str:
 
 def _settings(ready: Ready, named: Named) -> dict[str, Any]:
     """The recipe as dotted keys, and the names of the run."""
-    flat: dict[str, Any] = {"title": named.title, "cell": named.cell, "scale": named.scale}
-
-    def spread(held: Any, where: str) -> None:
-        if isinstance(held, dict):
-            for key, value in held.items():
-                spread(value, f"{where}.{key}" if where else key)
-        elif held is not None:
-            flat[where] = held
-
-    spread(json.loads(msgspec.json.encode(ready.recipe)), "")
-    return {key: value for key, value in flat.items() if key != "run.seeds"}
+    names = {"title": named.title, "cell": named.cell, "scale": named.scale}
+    settings = dotted(json.loads(msgspec.json.encode(ready.recipe)))
+    settings.pop("run.seeds")
+    return names | settings
 
 
 def _hyperplanes(ready: Ready) -> int | None:
