@@ -160,7 +160,6 @@ def base(model: ModelPlan, warm_up: int, rate: float, seed: int) -> TrainingPlan
         local=LocalPlan(
             steps=STEPS,
             labelled_batch=10,
-            unlabelled_batch=10,
             augmentation="translate" if model.shape[0] == 1 else "translate_flip",
             optimiser=OptimiserPlan(rate=rate, weight_decay=2e-4, cosine_rounds=120),
         ),
@@ -186,7 +185,6 @@ def ours(base_plan: TrainingPlan) -> dict[str, TrainingPlan]:
         "fedprop, our graph": replace(base_plan, stages=along, graph=graph),
         "fedprop, predictions flow": replace(base_plan, stages=along, graph=soft),
         "joint": replace(base_plan, stages=joint, graph=graph),
-        "joint, predictions flow": replace(base_plan, stages=joint, graph=soft),
     }
 
 
@@ -306,8 +304,7 @@ def main() -> None:
     parser.add_argument("data", choices=tuple(N_SITES))
     parser.add_argument("--data-dir")
     parser.add_argument("--seeds", type=int, default=3)
-    names = (*PAPERS, "fedprop, our graph", "fedprop, predictions flow", "joint",
-             "joint, predictions flow")  # fmt: skip
+    names = (*PAPERS, "fedprop, our graph", "fedprop, predictions flow", "joint")
     parser.add_argument("--methods", nargs="+", default=list(names))
     parser.add_argument("--cells", nargs="+", type=int, default=list(range(len(CELLS))))
     parser.add_argument("--tune", action="store_true")
