@@ -223,6 +223,16 @@ def test_a_model_that_diverges_is_told_with_its_site(protection):
         trained(Stage(rounds=5), local=wild, protection=protection)
 
 
+def test_what_a_term_returns_may_not_leave_the_finite_numbers_either(monkeypatch):
+    def update(work, terms):
+        work.returned["answer"] = {"answer": np.array([np.nan], np.float32)}
+        return 0.0
+
+    monkeypatch.setattr("colabel.federation.own_training.local.update", update)
+    with pytest.raises(Diverged, match="at site"):
+        trained(Stage(rounds=1))
+
+
 def test_the_cosine_may_begin_anew_with_a_stage():
     def rates(restarts):
         rule = OptimiserPlan(rate=0.1, cosine_rounds=4, restarts=restarts)

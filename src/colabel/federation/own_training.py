@@ -210,7 +210,8 @@ def training(watch: Watch) -> Callable[[SiteSession, Train], Message]:
         work = _work(session, request, plan, network, targets, memory)
         loss = local.update(work, stage.terms)
         found = read(network)
-        if not all(np.isfinite(held).all() for held in found.values()):
+        sent = [*found.values(), *(part for own in work.returned.values() for part in own.values())]
+        if not all(np.isfinite(held).all() for held in sent):
             what = f"the model at site {session.name} left the finite numbers in round"
             raise Diverged(f"{what} {request.number}: give a smaller learning rate")
         if plan.buffers == "local":
