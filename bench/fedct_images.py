@@ -153,10 +153,14 @@ def accuracy(own: World, held: Mapping[str, Learner]) -> float:
 
 def labels_exposed(own: World, method: str, answers: list[NDArray[np.int64]]) -> Exposure:
     """Hard labels of the last turns."""
-    usual = np.where(
-        own.shadows.member, np.nan, own.shadows.scores.argmax(axis=2) == own.asked.labels
-    )
-    return Exposure(method, (LabelAnswers(np.stack(answers), None, np.nanmean(usual, axis=0)),))
+    return Exposure(method, (LabelAnswers(np.stack(answers), None, usual_of(own)),))
+
+
+def usual_of(own: World) -> NDArray[np.float64]:
+    """How often shadow models without a candidate give it its label."""
+    right = own.shadows.scores.argmax(axis=2) == own.asked.labels
+    found: NDArray[np.float64] = np.nanmean(np.where(own.shadows.member, np.nan, right), axis=0)
+    return found
 
 
 def cotrained(
@@ -212,7 +216,7 @@ def fedavg(method: str, privacy: PrivacyPlan | None) -> Callable[[World], Found]
         held, network = begun.learner, make(own.model)
         if masked:  # the server sees the model of each round only: its last change is asked about
             return _masked(own, method, begun, privacy)
-        model, rounds = dict(begun.training.model), []
+        model, rounds, scores = dict(begun.training.model), [], []
         for number in range(ANSWERS):
             after = {}
             for site in own.sites.sites:
@@ -220,15 +224,24 @@ def fedavg(method: str, privacy: PrivacyPlan | None) -> Callable[[World], Found]
                 one.load(model)
                 one.learn(Examples(site.points, site.labels), Examples.nothing(site.points), number)
                 after[site.name] = {k: v for k, v in one.save().items() if "/" not in k}
+                if site.name == "site-0":  # who has a model has its scores
+                    scores.append(one.shares(own.asked.points))
             rounds.append(
                 seen(network, model, after["site-0"], own.asked.points, own.asked.labels, own.model)
             )
             model = mean_of_models(list(after.values()), [1.0] * len(after))
         held.load(model)
-        updates = UpdateAnswers(*(np.stack([getattr(r, k) for r in rounds]) for k in _PARTS))
-        return Found(accuracy(own, {"": held}), begun.bytes_up, Exposure(method, (updates,)))
+        return Found(
+            accuracy(own, {"": held}), begun.bytes_up, models_exposed(own, method, rounds, scores)
+        )
 
     return run
+
+
+def models_exposed(own: World, method: str, rounds: list[Any], scores: list[Any]) -> Exposure:
+    """Losses and gradients under the models, and what the models say."""
+    updates = UpdateAnswers(*(np.stack([getattr(r, k) for r in rounds]) for k in _PARTS))
+    return Exposure(method, (updates, ScoreAnswers(np.stack(scores), (own.shadows,))))
 
 
 _PARTS = ("losses", "alignments", "norms")
@@ -236,7 +249,7 @@ _PARTS = ("losses", "alignments", "norms")
 
 def _masked(own: World, method: str, begun: Any, privacy: PrivacyPlan | None) -> Found:
     """Only the model after the sum is seen; five rounds more, one by one."""
-    network, before, rounds = make(own.model), begun.training.model, []
+    network, before, rounds, scores = make(own.model), begun.training.model, [], []
     state = begun.training.state
     for _ in range(ANSWERS):
         plan = TrainingPlan(
@@ -248,12 +261,11 @@ def _masked(own: World, method: str, begun: Any, privacy: PrivacyPlan | None) ->
             seen(network, before, state.model, own.asked.points, own.asked.labels, own.model)
         )
         before = state.model
-    begun.learner.load(state.model)
-    updates = UpdateAnswers(*(np.stack([getattr(r, k) for r in rounds]) for k in _PARTS))
+        begun.learner.load(before)
+        scores.append(begun.learner.shares(own.asked.points))
     said = f"{begun.spent} before the audit's rounds"
-    return Found(
-        accuracy(own, {"": begun.learner}), begun.bytes_up, Exposure(method, (updates,)), said
-    )
+    exposed = models_exposed(own, method, rounds, scores)
+    return Found(accuracy(own, {"": begun.learner}), begun.bytes_up, exposed, said)
 
 
 def pate(method: str, gnmax: Gnmax | None) -> Callable[[World], Found]:
@@ -274,7 +286,8 @@ def pate(method: str, gnmax: Gnmax | None) -> Callable[[World], Found]:
         changed = copies(own.asked.points, ANSWERS - 1, own.seed)
         flat = changed.reshape(-1, *changed.shape[2:])
         perturbed = first.predict(flat).reshape(changed.shape[:2])
-        answers = LabelAnswers(first.predict(own.asked.points)[None], perturbed[None])
+        said_of = first.predict(own.asked.points)[None]
+        answers = LabelAnswers(said_of, perturbed[None], usual_of(own))
         said = "" if outcome.spent is None else f"{outcome.spent} for what the student shows"
         return Found(accuracy(own, {"": student}), max(sent), Exposure(method, (answers,)), said)
 

@@ -56,6 +56,37 @@ def test_every_site_may_learn_with_something_else():
     }
 
 
+def test_a_network_of_ones_own_goes_on_from_its_last_state():
+    torch = pytest.importorskip("torch")
+    from colabel.learning.cotraining import NetworkLearner
+    from colabel.learning.models import MODELS, ModelPlan, Network, register
+    from colabel.learning.plan import LocalPlan, OptimiserPlan
+
+    def mine(plan):
+        layers = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh())
+        return Network(layers, torch.nn.Linear(8, plan.n_classes), 8)
+
+    register("mine", mine)
+    try:
+        with pytest.raises(InputError, match="there is a model called 'mine'"):
+            register("mine", lambda plan: mine(plan))
+        plan = LocalPlan(
+            steps=60, labelled_batch=16, optimiser=OptimiserPlan(name="adam", rate=0.02)
+        )
+        net = NetworkLearner(ModelPlan(name="mine", shape=(3,), n_classes=3), plan, 0, "mine")
+        first = net.save()
+        model = CoTraining(
+            {"site-0": net, "site-1": GaussianNB(), "site-2": net}, rounds=3, random_state=0
+        ).fit(X, Y, groups=GROUPS, public=PUBLIC)
+        assert (model.predict(TEST) == model.classes_[TRUTH]).mean() > 0.6
+        trained = model.estimators_["site-0"].save()
+        assert any((trained[name] != held).any() for name, held in first.items())
+        # the one that was given stays as it was
+        assert all((net.save()[name] == held).all() for name, held in first.items())
+    finally:
+        del MODELS["mine"]
+
+
 def test_a_site_that_knows_one_class_only():
     y = np.where(np.array(GROUPS) == "site-1", "low", Y)
     model = CoTraining(LogisticRegression(), rounds=1, random_state=0)

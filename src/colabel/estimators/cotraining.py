@@ -1,6 +1,7 @@
 """Co-training as a scikit-learn estimator: any classifiers, one at each site."""
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from functools import partial
 from typing import Any, Self
 
@@ -11,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from colabel.cotrain.consensus import ConsensusPlan, consensus, count
-from colabel.cotrain.learners import Fitted
+from colabel.cotrain.learners import Fitted, Learner
 from colabel.data.site import Sites, from_groups
 from colabel.errors import InputError, Problem
 from colabel.estimators.targets import decode, encode, site_names
@@ -29,7 +30,9 @@ class CoTraining(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     estimators : classifier, or dict or sequence of them
         What each site learns with, by the site's name, or in the order of the sites' names; one
-        alone is cloned for all. Anything with `fit` and `predict`.
+        alone is cloned for all. Anything with `fit` and `predict`, which is fitted anew in every
+        turn; or a `Learner`, as networks are (`colabel.learning.cotraining.NetworkLearner`), which
+        goes on from its last state.
     rounds : int
         How often the sites learn and exchange labels.
     consensus : {"majority", "qualified"}
@@ -49,6 +52,7 @@ class CoTraining(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_, n_features_in_, feature_names_in_
     estimators_ : dict of the fitted estimators, by site
         They know classes by their numbers in `classes_`; None where a site has only one class.
+        Learners are themselves.
     consensus_ : array, a label for every public point; −1 (None) where there is none
     sites_ : tuple of the sites' names
     ledger_, cost_, history_
@@ -117,7 +121,10 @@ class CoTraining(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return ConsensusPlan(rule=self.consensus, quorum=self.quorum, ties=self.ties)  # type: ignore[arg-type]
 
     def _report(self, agreed: Labels, outcome: CotrainOutcome | None) -> None:
-        self.estimators_ = {name: held.model for name, held in self._learners.items()}
+        self.estimators_ = {
+            name: held.model if isinstance(held, Fitted) else held
+            for name, held in self._learners.items()
+        }
         self.consensus_ = decode(agreed, self.classes_)
         self.ledger_ = Ledger() if outcome is None else outcome.ledger
         self.cost_ = None if outcome is None else outcome.costs
@@ -148,11 +155,12 @@ class CoTraining(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         return checked
 
-    def _make_learners(self) -> dict[str, Fitted]:
-        wanted = self._by_site()
+    def _make_learners(self) -> dict[str, Learner]:
         return {
-            name: Fitted(partial(_fresh, given, seed), len(self.classes_))
-            for seed, (name, given) in enumerate(wanted.items(), start=self._seed)
+            name: deepcopy(given)
+            if isinstance(given, Learner)
+            else Fitted(partial(_fresh, given, seed), len(self.classes_))
+            for seed, (name, given) in enumerate(self._by_site().items(), start=self._seed)
         }
 
     def _by_site(self) -> Mapping[str, Any]:
