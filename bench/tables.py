@@ -24,6 +24,9 @@ COLUMNS = {
 }
 
 
+PSEUDO = ("fedavg_network", "fedprop", "fedprop, our graph", "fedprop, predictions flow", "joint")
+
+
 def accuracies(name: str) -> list[str]:
     """Cells as rows, variants as columns, mean ± sd over seeds in percent."""
     results = _read(name)["results"]
@@ -69,6 +72,38 @@ def chosen(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]
     return records([{name: row[name] for name in names if name in row} for row in rows])
 
 
+def training(name: str) -> list[str]:
+    """Methods as rows, cells as columns; the seed that rates were chosen by is left out."""
+    found: dict[str, dict[str, list[float]]] = {}
+    cells: dict[str, None] = {}
+    for line in (HERE / "results" / f"training_{name}.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        if row["seed"] < 100:
+            cells[row["cell"]] = None
+            found.setdefault(row["method"], {}).setdefault(row["cell"], []).append(row["test"])
+    rows = [
+        [method, *(mean(own[cell]) if cell in own else "" for cell in cells)]
+        for method, own in sorted(found.items())
+    ]
+    return table(["method", *cells], rows)
+
+
+def labels_of_training(name: str, methods: Sequence[str]) -> list[str]:
+    """How many pseudo-labels were right in the first and the last round that had some."""
+    found: dict[str, dict[str, list[list[float]]]] = {}
+    for line in (HERE / "results" / f"training_{name}.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        if row["seed"] < 100 and row["method"] in methods and row.get("pseudo"):
+            ends = [row["pseudo"][0], row["pseudo"][-1]]
+            found.setdefault(row["cell"], {}).setdefault(row["method"], []).append(ends)
+    rows = []
+    for cell, own in found.items():
+        ends = [np.mean(own[m], axis=0) if m in own else None for m in methods]
+        said = ["" if e is None else f"{100 * e[0]:.0f} → {100 * e[1]:.0f}" for e in ends]
+        rows.append([cell, *said])
+    return table(["cell", *methods], rows)
+
+
 def protections() -> None:
     """Ways to compare codes, and sums: alone, in a round, and next to other libraries."""
     for name in ("lattice", "ot"):
@@ -101,6 +136,10 @@ def main() -> None:
     print("\nmemory_of_training\n", *records(_read("memory_of_training")["runs"]), sep="\n")
     costs = _read("protofssl_costs")["methods"]
     print("\nprotofssl_costs\n", *records(costs, decimals=1), sep="\n")
+    for name in ("fashion_mnist", "cifar10"):
+        if (HERE / "results" / f"training_{name}.jsonl").exists():
+            print(f"\ntraining, {name}\n", *training(name), sep="\n")
+            print(*labels_of_training(name, PSEUDO), sep="\n")
     protections()
 
 

@@ -1,9 +1,11 @@
 """scikit-learn's own checks, all of them."""
 
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from colabel import (
+    CoTraining,
     CrossClientLabelPropagation,
     PerSiteLabelPropagation,
     PooledLabelPropagation,
@@ -20,6 +22,7 @@ EXPECTED_FAILURES = {
         CrossClientLabelPropagation(preset="paper"),
         PerSiteLabelPropagation(n_bits=1024),
         PooledLabelPropagation(n_bits=1024),
+        CoTraining(DecisionTreeClassifier(random_state=0)),
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
