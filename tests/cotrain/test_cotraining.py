@@ -7,7 +7,7 @@ from worlds import N_CLASSES, draw, run, trees, world
 from colabel.cotrain.consensus import ConsensusPlan, consensus, count
 from colabel.engines.faults import Fault
 from colabel.errors import InputError, RemoteProtocolError, SitesLost
-from colabel.jobs.cotrain import learn_alone
+from colabel.jobs.cotrain import learn_alone, plan_for
 
 MAJORITY = ConsensusPlan()
 
@@ -145,7 +145,6 @@ def test_other_public_points_are_refused():
     from colabel.federation.cotraining import cotrain
     from colabel.federation.cotraining_role import cotraining_role
     from colabel.federation.own_cotraining import Desk
-    from colabel.jobs.cotrain import plan_for
 
     sites, public = world()
     learners = trees(sites)
@@ -154,3 +153,18 @@ def test_other_public_points_are_refused():
     engine = LocalEngine(sites.sites, cotraining_role(desks.__getitem__))
     with pytest.raises(RemoteProtocolError, match="other public points"):
         engine.run(cotrain(sites.names, plan_for(public, N_CLASSES)))
+
+
+def test_a_plan_that_is_no_text_is_refused_cleanly():
+    from colabel.engines.local import LocalEngine
+    from colabel.federation.cotraining_role import cotraining_role
+    from colabel.federation.own_cotraining import Desk
+    from colabel.protocols.keys import Hello
+    from colabel.wire import pack, seal_in
+
+    sites, public = world()
+    desk = Desk(public, trees(sites)["site-0"])
+    engine = LocalEngine(sites.sites, cotraining_role(lambda name: desk))
+    broken = pack(plan_for(public, N_CLASSES)).replace(b"majority", b"\xa6ajority")
+    with pytest.raises(RemoteProtocolError, match="not a plan that can be followed"):
+        engine.sessions["site-0"].receive(seal_in("s", 0, "server", Hello(broken, -1)))

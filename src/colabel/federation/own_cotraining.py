@@ -15,7 +15,6 @@ from colabel.conversation import Done, Message, Private, Release
 from colabel.cotrain.consensus import check_shares, check_votes
 from colabel.cotrain.learners import Examples, Learner
 from colabel.cotrain.packing import NONE, Packed, unpack_labels
-from colabel.errors import InputError
 from colabel.federation.cotraining_plan import CotrainingPlan, digest_of
 from colabel.federation.released import Released, release, summand_of
 from colabel.federation.site import SiteSession
@@ -195,5 +194,5 @@ def _n_least(session: SiteSession) -> int:
 def _read_plan(session: SiteSession, data: bytes) -> CotrainingPlan:
     try:
         return unpack(data, CotrainingPlan).validate()
-    except (msgspec.MsgspecError, InputError) as error:
+    except (msgspec.MsgspecError, ValueError, TypeError) as error:
         session.refuse("not a plan that can be followed", "a valid plan", str(error))

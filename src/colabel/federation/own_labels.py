@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from colabel.conversation import Done, Message, Private, Release
 from colabel.crypto.prg import stream
 from colabel.data.site import UNLABELLED
-from colabel.errors import InputError
 from colabel.federation.plan import Agreed, LabellingPlan
 from colabel.federation.site import SiteSession
 from colabel.graph import scores
@@ -103,7 +102,7 @@ def take_seed(session: SiteSession, plan: LabellingPlan) -> None:
 def _read_plan(session: SiteSession, data: bytes) -> LabellingPlan:
     try:
         return unpack(data, LabellingPlan).validate()
-    except (msgspec.MsgspecError, InputError) as error:
+    except (msgspec.MsgspecError, ValueError, TypeError) as error:
         session.refuse("not a plan that can be followed", "a valid plan", str(error))
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from colabel.conversation import Done, Message, Release
 from colabel.crypto.gaussian import gaussian
-from colabel.errors import Diverged, InputError
+from colabel.errors import Diverged
 from colabel.federation.alone import propagate_alone
 from colabel.federation.own_labels import OwnLabels, known_labels, order, take_seed
 from colabel.federation.plan import Agreed
@@ -136,7 +136,7 @@ def welcome(session: SiteSession, request: Hello) -> Welcome:
 def _read_plan(session: SiteSession, data: bytes) -> TrainingPlan:
     try:
         return unpack(data, TrainingPlan).validate()
-    except (msgspec.MsgspecError, InputError) as error:
+    except (msgspec.MsgspecError, ValueError, TypeError) as error:
         session.refuse("not a plan that can be followed", "a valid plan", str(error))
 
 
