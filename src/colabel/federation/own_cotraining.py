@@ -26,7 +26,6 @@ from colabel.wire import unpack
 CONSENSUS = Release("the consensus on the public points", "each site", "in clear")
 
 Arrays = dict[str, np.ndarray]
-Labels = NDArray[np.int64]
 
 
 class LabelPublic(Summed, frozen=True):

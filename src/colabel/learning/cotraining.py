@@ -42,7 +42,6 @@ class NetworkLearner(Learner):
         self.model, self.plan, self.seed, self.name = model, plan, seed, name
         self.first_steps = first_steps or plan.steps
         self.network = make(model, seed)
-        self._moving = [held for held in self.network.parameters() if held.requires_grad]
         self.mover = optimiser(self.network, plan.optimiser, plan.optimiser.rate)
 
     def learn(self, own: Examples, public: Examples, turn: int) -> None:

@@ -66,7 +66,7 @@ class Learners(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CotrainSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """As in `CotrainingPlan`. turns_of_first: how much longer the first turn is, for networks."""
+    """As in `CotrainingPlan`."""
 
     rounds: int = 10
     period: int = 1

@@ -13,7 +13,7 @@ from colabel.cotrain.learners import Learner
 from colabel.errors import InputError, Problem
 from colabel.jobs.cotrain import CotrainOutcome, cotrain_sites, learn_alone
 from colabel.privacy.label_accounting import statement, verdict
-from colabel.recipes.cotraining import CotrainReady
+from colabel.recipes.cotraining import NETWORK, CotrainReady
 from colabel.recipes.keys import dotted
 from colabel.report import write_report
 from colabel.report.cotraining_results import CotrainingResults, Turn
@@ -93,7 +93,7 @@ def scores(ready: CotrainReady, learners: Mapping[str, Learner]) -> dict[str, fl
 
 
 def _goes_on(ready: CotrainReady) -> bool:
-    return "network" in ready.recipe.learners.of_sites(len(ready.sites))
+    return NETWORK in ready.recipe.learners.of_sites(len(ready.sites))
 
 
 def _turn(ready: CotrainReady, event: Mapping[str, Any]) -> Turn:
